@@ -1,0 +1,118 @@
+import { type Policy } from './policy.js';
+import { type FireTimes, type Schedule } from './schedule.js';
+
+/** Slots skipped as one range, both ends inclusive, epoch ms. */
+export interface SkippedRange {
+  readonly from: number;
+  readonly to: number;
+  /** How many slots the range holds; null when there are more than `COUNT_LIMIT`. */
+  readonly slots: number | null;
+}
+
+/** What to do with one due task: at most one slot fires per decision, so that a backlog is paced and never a burst. */
+export interface DueDecision {
+  readonly fire: { readonly slot: number; readonly isMisfire: boolean } | null;
+  readonly skipped: SkippedRange | null;
+  /** The next undecided slot; null at the end of the schedule. */
+  readonly nextSlot: number | null;
+  /** `nextSlot` is due already and waits until then; null when it is not. */
+  readonly holdUntil: number | null;
+}
+
+/** Gap between two late slots of one task. */
+export const BACKLOG_PACE_MS = 200;
+/** Slots of a skipped range are counted up to this many, which bounds the work for one task. */
+export const COUNT_LIMIT = 500;
+
+/**
+ * Decides the slot at `cursor` and, if its window has passed, the missed slots up to now by the misfire policy.
+ * Pure; the work is bounded however long the outage was.
+ */
+export function decideDue(input: {
+  readonly schedule: Schedule;
+  readonly policy: Policy;
+  /** The oldest undecided slot; at or before `now`. */
+  readonly cursor: number;
+  readonly now: number;
+  readonly times: FireTimes;
+}): DueDecision {
+  const { schedule, cursor, now, times } = input;
+  const newestMissed = newestMissedSlot(input);
+  if (newestMissed === null) return fireAt(input, cursor, false, null);
+
+  const makeUp = slotToMakeUp(input, newestMissed);
+  if (makeUp !== null) return fireAt(input, makeUp, true, skippedBefore(input, makeUp));
+
+  const skipped = rangeOf(input, cursor, newestMissed);
+  const onTime = times.next(schedule, newestMissed);
+  if (onTime === null || onTime > now) return { fire: null, skipped, nextSlot: onTime, holdUntil: null };
+  return fireAt(input, onTime, false, skipped);
+}
+
+type Input = Parameters<typeof decideDue>[0];
+
+/** The newest slot whose window has passed, from the cursor on; null if the cursor's own window is still open. */
+function newestMissedSlot({ schedule, policy, cursor, now, times }: Input): number | null {
+  const lastMissedInstant = now - policy.windowSec * 1000 - 1;
+  if (cursor > lastMissedInstant) return null;
+  return Math.max(cursor, times.previous(schedule, lastMissedInstant) ?? cursor);
+}
+
+/** The missed slot that the policy fires next, or null if it fires none. */
+function slotToMakeUp(input: Input, newestMissed: number): number | null {
+  switch (input.policy.misfirePolicy) {
+    case 'skip':
+      return null;
+    case 'fire_once':
+      return newestMissed;
+    case 'catch_up':
+      return oldestToCatchUp(input, newestMissed);
+  }
+}
+
+/** The first missed slot that `misfire_limit` and `misfire_max_age_sec` still allow; null if all are too old. */
+function oldestToCatchUp(
+  { schedule, policy, cursor, now, times }: Input,
+  newestMissed: number,
+): number | null {
+  const notBefore = Math.max(cursor, now - policy.misfireMaxAgeSec * 1000);
+  if (newestMissed < notBefore) return null;
+  let oldest = newestMissed;
+  for (let taken = 1; taken < policy.misfireLimit; taken++) {
+    const earlier = times.previous(schedule, oldest - 1);
+    if (earlier === null || earlier < notBefore) break;
+    oldest = earlier;
+  }
+  return oldest;
+}
+
+function skippedBefore(input: Input, slot: number): SkippedRange | null {
+  if (slot <= input.cursor) return null;
+  const last = input.times.previous(input.schedule, slot - 1) ?? input.cursor;
+  return rangeOf(input, input.cursor, Math.max(input.cursor, last));
+}
+
+function rangeOf({ schedule, times }: Input, from: number, to: number): SkippedRange {
+  return { from, to, slots: countSlots(schedule, times, from, to) };
+}
+
+function countSlots(schedule: Schedule, times: FireTimes, from: number, to: number): number | null {
+  if (schedule.type === 'interval') return Math.round((to - from) / (schedule.everySec * 1000)) + 1;
+  let count = 1;
+  for (let slot: number | null = from; slot !== null && slot < to; count++) {
+    if (count > COUNT_LIMIT) return null;
+    slot = times.next(schedule, slot);
+  }
+  return count;
+}
+
+function fireAt(input: Input, slot: number, isMisfire: boolean, skipped: SkippedRange | null): DueDecision {
+  const nextSlot = input.times.next(input.schedule, slot);
+  const isBacklog = nextSlot !== null && nextSlot <= input.now;
+  return {
+    fire: { slot, isMisfire },
+    skipped,
+    nextSlot,
+    holdUntil: isBacklog ? input.now + BACKLOG_PACE_MS : null,
+  };
+}

@@ -1,0 +1,153 @@
+import { type FieldProblem, InvalidInput } from './errors.js';
+import { type ExecutorSpec, executorProblems } from './executor-spec.js';
+import { type Policy, policyProblems } from './policy.js';
+import { assertSchedule, FireTimes, type Schedule } from './schedule.js';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** What an owner defines: when, what, and how it may fail. */
+export interface TaskDefinition {
+  readonly name: string;
+  readonly group: string;
+  readonly schedule: Schedule;
+  readonly executor: ExecutorSpec;
+  /** Handed to the target as it is. */
+  readonly params: Json;
+  readonly policy: Policy;
+  readonly pool: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: string | null;
+  readonly isEnabled: boolean;
+}
+
+/** A stored definition with its cursor. Enabled or disabled, nothing else. Instants are epoch ms. */
+export interface Task extends TaskDefinition {
+  readonly id: string;
+  /** The oldest undecided slot; null while disabled and after the last slot. */
+  readonly nextTriggerTime: number | null;
+  /** Grows by one with every edit; the tick does not touch it. */
+  readonly version: number;
+  /** Why the task cannot be triggered as stored; null when it can. */
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** A stored row that is not a task any more (edited by hand): shown, never triggered. */
+export interface BrokenTask {
+  readonly id: string;
+  readonly name: string;
+  readonly group: string;
+  readonly isEnabled: boolean;
+  readonly version: number;
+  readonly error: string;
+}
+
+export const isBroken = (task: Task | BrokenTask): task is BrokenTask => !('schedule' in task);
+
+const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const ID_FIX = 'use 1 to 64 letters, digits, ".", "_" or "-", the first a letter or digit';
+export const MAX_PARAMS_BYTES = 65_536;
+
+export const isTaskId = (id: string): boolean => ID_PATTERN.test(id);
+
+/** @throws InvalidInput on field `id`. */
+export function assertTaskId(id: string): void {
+  if (!isTaskId(id)) throw InvalidInput.of('id', 'is not a task id', ID_FIX);
+}
+
+/**
+ * A new task from its definition; its first slot is the first one after `now`.
+ * @throws InvalidInput with every problem found.
+ */
+export function createTask(id: string, definition: TaskDefinition, now: number): Task {
+  assertTaskId(id);
+  assertDefinition(definition, now);
+  const nextTriggerTime = definition.isEnabled ? new FireTimes().next(definition.schedule, now) : null;
+  return { ...definition, id, nextTriggerTime, version: 1, error: null, createdAt: now, updatedAt: now };
+}
+
+/**
+ * The task after an edit. An unchanged schedule keeps its cursor; a changed one starts after `now`, unless an old slot is due
+ * and undecided: that one stays, so that an edit never loses a run.
+ * @throws InvalidInput with every problem found.
+ */
+export function reviseTask(task: Task | BrokenTask, definition: TaskDefinition, now: number): Task {
+  assertDefinition(definition, now, isBroken(task) ? null : task);
+  const old = isBroken(task) ? null : task;
+  return {
+    ...definition,
+    id: task.id,
+    nextTriggerTime: revisedCursor(old, definition, now),
+    version: task.version + 1,
+    error: null,
+    createdAt: old?.createdAt ?? now,
+    updatedAt: now,
+  };
+}
+
+function revisedCursor(old: Task | null, definition: TaskDefinition, now: number): number | null {
+  if (!definition.isEnabled) return null;
+  const cursor = old?.isEnabled === true ? old.nextTriggerTime : null;
+  if (cursor !== null && (cursor <= now || isSameSchedule(old?.schedule, definition.schedule))) return cursor;
+  return new FireTimes().next(definition.schedule, now);
+}
+
+const isSameSchedule = (a: Schedule | undefined, b: Schedule): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);
+
+function assertDefinition(definition: TaskDefinition, now: number, old: Task | null = null): void {
+  const problems = [
+    ...textProblems(definition),
+    ...executorProblems(definition.executor),
+    ...policyProblems(definition.policy),
+    ...paramsProblems(definition.params),
+    ...labelProblems(definition.labels),
+  ];
+  try {
+    // A schedule that has ended may stay while something else is edited.
+    if (!isSameSchedule(old?.schedule, definition.schedule)) assertSchedule(definition.schedule, now);
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    problems.push(...error.problems);
+  }
+  if (problems.length > 0) throw new InvalidInput(problems);
+}
+
+function textProblems(definition: TaskDefinition): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const check = (field: string, value: string, max: number) => {
+    if (value.trim() === '' || value.length > max || /\p{Cc}/u.test(value)) {
+      problems.push({
+        field,
+        problem: 'is empty, too long or has control characters',
+        fix: `give 1 to ${max} characters`,
+      });
+    }
+  };
+  check('name', definition.name, 128);
+  check('group', definition.group, 64);
+  if (definition.owner !== null) check('owner', definition.owner, 64);
+  if (!isTaskId(definition.pool))
+    problems.push({ field: 'pool', problem: 'is not a pool name', fix: ID_FIX });
+  return problems;
+}
+
+function paramsProblems(params: Json): FieldProblem[] {
+  const bytes = new TextEncoder().encode(JSON.stringify(params)).length;
+  if (bytes <= MAX_PARAMS_BYTES) return [];
+  const fix = `keep params within ${MAX_PARAMS_BYTES} bytes of JSON; pass a reference to larger data`;
+  return [{ field: 'params', problem: `is ${bytes} bytes long`, fix }];
+}
+
+function labelProblems(labels: Readonly<Record<string, string>>): FieldProblem[] {
+  const entries = Object.entries(labels);
+  if (entries.length > 32) return [{ field: 'labels', problem: 'too many labels', fix: 'give at most 32' }];
+  return entries
+    .filter(([key, value]) => !/^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/.test(key) || value.length > 255)
+    .map(([key]) => ({
+      field: `labels.${key}`,
+      problem: 'is not a label',
+      fix: 'use a key of 1 to 63 letters, digits, ".", "_", "/" or "-" and a value of at most 255 characters',
+    }));
+}

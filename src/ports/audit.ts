@@ -1,0 +1,17 @@
+/** Who changed what. `before` and `after` are the API's JSON of the thing; null where there is none. */
+export interface AuditEntry {
+  readonly at: number;
+  readonly actor: string;
+  /** `task.create`, `task.update`, `task.toggle`, `task.delete`, `task.run`, `token.create`. */
+  readonly action: string;
+  readonly subject: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** The append-only audit log. Repositories that change data write their entry in the same transaction. */
+export interface AuditLog {
+  append(entry: AuditEntry): Promise<void>;
+  /** Newest first, at most `limit`, optionally of one subject. */
+  list(filter: { readonly subject?: string; readonly limit: number }): Promise<AuditEntry[]>;
+}

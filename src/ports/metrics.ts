@@ -1,0 +1,46 @@
+/** Every metric ax knows. Names follow Prometheus: `ax_` is added, seconds and base units. Labels are bounded sets. */
+export interface MetricLabels {
+  // counters
+  triggers_total: { kind: string };
+  misfires_total: { policy: string };
+  slots_skipped_total: { reason: string };
+  duplicates_prevented_total: { line: 'unique_key' | 'slot_lock' | 'claim' };
+  task_errors_total: Record<string, never>;
+  tick_errors_total: Record<string, never>;
+  leader_changes_total: Record<string, never>;
+  republished_total: Record<string, never>;
+  reclaims_total: Record<string, never>;
+  executions_total: { status: string; reason: string };
+  attempts_total: { status: string; reason: string };
+  claims_lost_total: Record<string, never>;
+  results_applied_total: Record<string, never>;
+  poison_messages_total: { stream: 'queue' | 'results' };
+  // histograms
+  trigger_lateness_seconds: Record<string, never>;
+  scan_duration_seconds: Record<string, never>;
+  dispatch_batch_size: Record<string, never>;
+  queue_to_start_seconds: Record<string, never>;
+  execution_duration_seconds: { group: string };
+  results_lag_seconds: Record<string, never>;
+  http_request_duration_seconds: { method: string; route: string; status: string };
+  // gauges
+  leader: Record<string, never>;
+  due_backlog: Record<string, never>;
+  queue_depth: Record<string, never>;
+  results_depth: Record<string, never>;
+  dispatch_paused: Record<string, never>;
+  running_executions: Record<string, never>;
+}
+
+export type MetricName = keyof MetricLabels;
+type Of<Suffix extends string> = Extract<MetricName, `${string}${Suffix}`>;
+export type CounterName = Of<'_total'>;
+export type HistogramName = Of<'_seconds'> | 'dispatch_batch_size';
+export type GaugeName = Exclude<MetricName, CounterName | HistogramName>;
+
+/** In-process measurements; never throws, never waits. */
+export interface Metrics {
+  count<N extends CounterName>(name: N, labels: MetricLabels[N], by?: number): void;
+  observe<N extends HistogramName>(name: N, labels: MetricLabels[N], value: number): void;
+  gauge<N extends GaugeName>(name: N, labels: MetricLabels[N], value: number): void;
+}

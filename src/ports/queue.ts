@@ -1,0 +1,70 @@
+import { type TaskDefinition } from '../domain/task.js';
+import { type SlotKey, type TriggerEvent } from '../domain/trigger.js';
+
+/** What a worker needs to run an event; it never reads the task store. */
+export interface TaskSnapshot extends Pick<
+  TaskDefinition,
+  'name' | 'group' | 'executor' | 'params' | 'policy' | 'pool'
+> {
+  readonly id: string;
+}
+
+export interface QueueMessage {
+  readonly event: TriggerEvent;
+  readonly task: TaskSnapshot;
+  /** Claims of this message get generations above this one; 0 for a first publish. */
+  readonly generationFloor: number;
+  /** Epoch ms. */
+  readonly publishedAt: number;
+}
+
+/** One handing-out of a message. `handle` is the adapter's own. */
+export interface Delivery {
+  readonly message: QueueMessage;
+  readonly handle: string;
+}
+
+/**
+ * - `added`: a new message;
+ * - `known`: this event is queued, claimed or finished already, nothing was added;
+ * - `duplicate`: another event holds the same slot, nothing was added.
+ */
+export type PublishOutcome = 'added' | 'known' | 'duplicate';
+
+/** `unknown`: the queue has never heard of the event, or has lost it. */
+export type RunState = 'queued' | 'claimed' | 'finished' | 'unknown';
+
+/**
+ * Durable, at-least-once delivery of trigger events to workers, one lane per pool. A message stays until its run is finished
+ * (see the Claims port). While the queue keeps its data, publishing one event any number of times makes one message.
+ * All calls throw AxError `unavailable` when the store cannot be reached.
+ */
+export interface Queue {
+  /** Names the queue's current life: changes whenever messages or claims may have been lost, never otherwise. */
+  epoch(): Promise<string>;
+  /** Publishes a batch in one round trip; outcomes are in the order of `messages`. Atomic per message, not per batch. */
+  publish(messages: readonly QueueMessage[]): Promise<PublishOutcome[]>;
+  /** Messages not yet finished, over all pools. */
+  depth(): Promise<number>;
+  /** In the order of `keys`; one round trip. */
+  states(keys: readonly (SlotKey & { readonly id: string })[]): Promise<RunState[]>;
+  /**
+   * Up to `max` messages of these pools, oldest first: new ones, and those whose taker neither finished nor renewed for
+   * `reclaimAfterMs`. Waits up to `waitMs` for the first; returns early, possibly with messages, when `signal` aborts. Each message
+   * goes to one taker at a time. `taker` identifies one worker for one life of its process. A message that cannot be decoded is
+   * dropped and reported through `onPoison`.
+   */
+  take(request: TakeRequest): Promise<Delivery[]>;
+  /** Puts unclaimed deliveries back for others to take at once. */
+  giveBack(deliveries: readonly Delivery[]): Promise<void>;
+}
+
+export interface TakeRequest {
+  readonly pools: readonly string[];
+  readonly taker: string;
+  readonly max: number;
+  readonly waitMs: number;
+  readonly reclaimAfterMs: number;
+  readonly signal: AbortSignal;
+  readonly onPoison: (handle: string, error: unknown) => void;
+}

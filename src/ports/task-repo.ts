@@ -1,0 +1,53 @@
+import { type BrokenTask, type Task } from '../domain/task.js';
+import { type AuditEntry } from './audit.js';
+
+export interface TaskFilter {
+  readonly group?: string;
+  readonly owner?: string;
+  readonly isEnabled?: boolean;
+  /** Label that must be present with this value. */
+  readonly label?: { readonly key: string; readonly value: string };
+  /** Part of id or name, any case. */
+  readonly text?: string;
+}
+
+/** `cursor` goes on after the last item of an earlier page; `offset` skips that many instead. */
+export interface PageRequest {
+  readonly size: number;
+  readonly cursor: string | null;
+  readonly offset: number;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Opaque; null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/**
+ * Task definitions. Every change is one transaction with its audit entry, serialised with the tick on the same row.
+ * Throws AxError `unavailable` when the store cannot be reached; then nothing was changed, or the whole change was.
+ */
+export interface TaskRepo {
+  /** @throws AxError `already_exists` if the id is taken. */
+  insert(task: Task, audit: AuditEntry): Promise<void>;
+  find(id: string): Promise<Task | BrokenTask | null>;
+  /** In the order of ids. */
+  list(filter: TaskFilter, page: PageRequest): Promise<Page<Task | BrokenTask>>;
+  /**
+   * Reads the row under a lock, lets `change` make the new task from it and stores that. Errors of `change` pass through and nothing is
+   * stored. `change` gets the cursor as of the lock, so a concurrent tick is never undone.
+   * @throws AxError `not_found`; `version_conflict` if `expectedVersion` is given and is not the stored one.
+   */
+  update(
+    id: string,
+    expectedVersion: number | null,
+    change: (current: Task | BrokenTask) => { readonly task: Task; readonly audit: AuditEntry },
+  ): Promise<Task>;
+  /** Executions of the task stay. @throws as `update`. */
+  delete(
+    id: string,
+    expectedVersion: number | null,
+    audit: (current: Task | BrokenTask) => AuditEntry,
+  ): Promise<void>;
+}

@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config';
+
+const project = (name: string, include: string[], needsServers: boolean) => ({
+  test: {
+    name,
+    include,
+    ...(needsServers ? { globalSetup: ['test/support/servers/global-setup.ts'] } : {}),
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
+
+export default defineConfig({
+  test: {
+    projects: [
+      project('unit', ['test/unit/**/*.test.ts'], false),
+      project('contract', ['test/contract/**/*.test.ts'], true),
+      project('integration', ['test/integration/**/*.test.ts'], true),
+      project('e2e', ['test/e2e/**/*.test.ts'], true),
+    ],
+  },
+});
