@@ -16,7 +16,7 @@ export type ExecutorSpec = HttpExecutorSpec;
 export type ExecutorType = ExecutorSpec['type'];
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
- 
+
 const HEADER_VALUE = /^[^\x00-\x08\x0a-\x1f\x7f]{0,4096}$/;
 /** Set by ax itself, or by the connection. */
 const RESERVED_HEADERS =

@@ -138,3 +138,7 @@ function intervalProblems(everySec: number): FieldProblem[] {
   const fix = `give whole seconds from 1 to ${MAX_INTERVAL_SEC}`;
   return [{ field: 'interval', problem: `${everySec} is not a possible interval`, fix }];
 }
+
+/** Slot 0 of an interval schedule: `startAt` if given, else the whole second in which the task was created. */
+export const intervalAnchor = (startAt: number | null, createdAt: number): number =>
+  startAt ?? Math.floor(createdAt / 1000) * 1000;

@@ -1,9 +1,8 @@
 import { type FieldProblem, InvalidInput } from './errors.js';
 import { type ExecutorSpec, executorProblems } from './executor-spec.js';
+import { type Json } from './json.js';
 import { type Policy, policyProblems } from './policy.js';
 import { assertSchedule, FireTimes, type Schedule } from './schedule.js';
-
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** What an owner defines: when, what, and how it may fail. */
 export interface TaskDefinition {

@@ -1,3 +1,5 @@
+import { type Json } from './json.js';
+
 export type TriggerKind = 'schedule' | 'manual';
 
 /** `[start, end]`, epoch ms, both inclusive: fired within it is on time. */
@@ -35,6 +37,8 @@ export interface TriggerEvent extends SlotKey {
   readonly rangeEnd: number | null;
   /** W3C Trace Context `traceparent` of the run. */
   readonly traceparent: string;
+  /** A manual run's own params; absent: the task's. */
+  readonly params?: Exclude<Json, null>;
   /** What the queue called its current life when the event was made (see the Queue port). */
   readonly queueEpoch: string;
 }

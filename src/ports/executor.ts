@@ -1,6 +1,6 @@
 import { type Outcome } from '../domain/execution.js';
 import { type ExecutorSpec, type ExecutorType } from '../domain/executor-spec.js';
-import { type Json } from '../domain/task.js';
+import { type Json } from '../domain/json.js';
 
 export interface ExecutorRequest {
   readonly executionId: string;

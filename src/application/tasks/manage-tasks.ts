@@ -1,0 +1,92 @@
+import { AxError } from '../../domain/errors.js';
+import {
+  createTask,
+  isBroken,
+  reviseTask,
+  type BrokenTask,
+  type Task,
+  type TaskDefinition,
+} from '../../domain/task.js';
+import { type AuditEntry } from '../../ports/audit.js';
+import { type Clock } from '../../ports/clock.js';
+import { type Ids } from '../../ports/ids.js';
+import { type TaskRepo } from '../../ports/task-repo.js';
+import { type Wakeup } from '../../ports/wakeup.js';
+import { type Actor } from '../actor.js';
+
+/** A definition whose anchor depends on when the task was created. */
+export type TaskDraft = (createdAt: number) => TaskDefinition;
+
+/** Create, replace, toggle and delete tasks; each change is audited with it and wakes the coordinators. */
+export class ManageTasks {
+  constructor(
+    private readonly deps: {
+      readonly tasks: TaskRepo;
+      readonly wakeup: Wakeup;
+      readonly clock: Clock;
+      readonly ids: Ids;
+    },
+  ) {}
+
+  /** @throws InvalidInput with every problem; AxError `already_exists`. */
+  async create(id: string | null, draft: TaskDraft, actor: Actor): Promise<Task> {
+    const now = this.deps.clock.now();
+    const task = createTask(id ?? this.deps.ids.next(), draft(now), now);
+    await this.deps.tasks.insert(task, this.audit('task.create', actor, task.id, null, task));
+    await this.deps.wakeup.notify();
+    return task;
+  }
+
+  /** @throws InvalidInput; AxError `not_found`, `version_conflict`. */
+  async replace(id: string, expectedVersion: number | null, draft: TaskDraft, actor: Actor): Promise<Task> {
+    return this.change(id, expectedVersion, 'task.update', actor, (current, now) =>
+      reviseTask(current, draft(isBroken(current) ? now : current.createdAt), now),
+    );
+  }
+
+  /** Enables or disables; without `isEnabled` it turns to the other. @throws AxError `not_found`, `version_conflict`, `conflict`. */
+  async toggle(
+    id: string,
+    expectedVersion: number | null,
+    isEnabled: boolean | null,
+    actor: Actor,
+  ): Promise<Task> {
+    return this.change(id, expectedVersion, 'task.toggle', actor, (current, now) => {
+      if (isBroken(current)) throw brokenTask(current);
+      const wanted = isEnabled ?? !current.isEnabled;
+      return wanted === current.isEnabled
+        ? current
+        : reviseTask(current, { ...current, isEnabled: wanted }, now);
+    });
+  }
+
+  /** @throws AxError `not_found`, `version_conflict`. */
+  async delete(id: string, expectedVersion: number | null, actor: Actor): Promise<void> {
+    await this.deps.tasks.delete(id, expectedVersion, (current) =>
+      this.audit('task.delete', actor, id, current, null),
+    );
+    await this.deps.wakeup.notify();
+  }
+
+  private async change(
+    id: string,
+    expectedVersion: number | null,
+    action: string,
+    actor: Actor,
+    revise: (current: Task | BrokenTask, now: number) => Task,
+  ): Promise<Task> {
+    const task = await this.deps.tasks.update(id, expectedVersion, (current) => {
+      const revised = revise(current, this.deps.clock.now());
+      return { task: revised, audit: this.audit(action, actor, id, current, revised) };
+    });
+    await this.deps.wakeup.notify();
+    return task;
+  }
+
+  private audit(action: string, actor: Actor, subject: string, before: unknown, after: unknown): AuditEntry {
+    return { at: this.deps.clock.now(), actor: actor.name, action, subject, before, after };
+  }
+}
+
+export const brokenTask = (task: BrokenTask): AxError =>
+  new AxError('conflict', `task ${task.id} cannot be read (${task.error}); replace it with PUT first`);

@@ -1,0 +1,39 @@
+import { AxError } from '../../domain/errors.js';
+import { FireTimes } from '../../domain/schedule.js';
+import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
+import { type Clock } from '../../ports/clock.js';
+import { type Page, type PageRequest, type TaskFilter, type TaskRepo } from '../../ports/task-repo.js';
+import { brokenTask } from './manage-tasks.js';
+
+/** Reads tasks and their coming fire times. */
+export class QueryTasks {
+  constructor(private readonly deps: { readonly tasks: TaskRepo; readonly clock: Clock }) {}
+
+  /** @throws AxError `not_found`. */
+  async find(id: string): Promise<Task | BrokenTask> {
+    const task = await this.deps.tasks.find(id);
+    if (task === null) throw new AxError('not_found', `there is no task ${id}`);
+    return task;
+  }
+
+  async list(filter: TaskFilter, page: PageRequest): Promise<Page<Task | BrokenTask>> {
+    return this.deps.tasks.list(filter, page);
+  }
+
+  /**
+   * The next `n` slots after now, epoch ms, as the schedule stands; also for a disabled task, which would fire then if enabled.
+   * @throws AxError `not_found`, `conflict` (the stored task is broken).
+   */
+  async nextFires(id: string, n: number): Promise<{ task: Task; slots: number[] }> {
+    const task = await this.find(id);
+    if (isBroken(task)) throw brokenTask(task);
+    const times = new FireTimes();
+    const slots: number[] = [];
+    let slot = times.next(task.schedule, this.deps.clock.now());
+    while (slot !== null && slots.length < n) {
+      slots.push(slot);
+      slot = times.next(task.schedule, slot);
+    }
+    return { task, slots };
+  }
+}

@@ -1,0 +1,22 @@
+import { type Authenticate } from './authenticate.js';
+import { type QueryExecutions } from './executions/query-executions.js';
+import { type Readiness } from './readiness.js';
+import { type ManageTasks } from './tasks/manage-tasks.js';
+import { type QueryTasks } from './tasks/query-tasks.js';
+import { type RunTask } from './tasks/run-task.js';
+
+/** Everything a person or a program can ask of ax. */
+export interface UseCases {
+  /** create · replace · toggle · delete */
+  readonly manageTasks: ManageTasks;
+  /** run */
+  readonly runTask: RunTask;
+  /** find · list · nextFires */
+  readonly queryTasks: QueryTasks;
+  /** find · list */
+  readonly queryExecutions: QueryExecutions;
+  /** actorOf · prepare */
+  readonly authenticate: Authenticate;
+  /** report */
+  readonly readiness: Readiness;
+}
