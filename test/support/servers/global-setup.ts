@@ -1,0 +1,36 @@
+import type { TestProject } from 'vitest/node';
+import { findServers, type FoundServer } from './find-servers.js';
+import { fromPrograms } from './from-programs.js';
+import { kinds } from './kinds.js';
+
+interface Shared {
+  users: number;
+  servers: Promise<readonly FoundServer[]>;
+}
+
+/** vitest loads this module once per project, so what the projects share hangs on the process. */
+const slot = Symbol.for('ax.test.servers');
+const process_ = globalThis as typeof globalThis & { [slot]?: Shared };
+
+async function find(): Promise<readonly FoundServer[]> {
+  const servers = await findServers({ kinds, environment: process.env, ways: [fromPrograms()] });
+  for (const { kind, origin, passedOver } of servers) {
+    const before = passedOver.length > 0 ? ` (not by ${passedOver.join('; ')})` : '';
+    process.stderr.write(`test servers: ${kind.title} from ${origin}${before}\n`);
+  }
+  return servers;
+}
+
+/** vitest's globalSetup: the first project starts the servers, the last one that ends stops them. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const shared = (process_[slot] ??= { users: 0, servers: find() });
+  shared.users += 1;
+  const servers = await shared.servers;
+  for (const { kind, url } of servers) project.provide(kind.provides, url);
+  return async () => {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    delete process_[slot];
+    await Promise.all(servers.map((server) => server.stop()));
+  };
+}
