@@ -1,6 +1,9 @@
 import type { TestProject } from 'vitest/node';
+import { announce } from './announce.js';
 import { findServers, type FoundServer } from './find-servers.js';
+import { fromDocker } from './from-docker.js';
 import { fromPrograms } from './from-programs.js';
+import { installDebian } from './install-debian.js';
 import { kinds } from './kinds.js';
 
 interface Shared {
@@ -13,10 +16,11 @@ const slot = Symbol.for('ax.test.servers');
 const process_ = globalThis as typeof globalThis & { [slot]?: Shared };
 
 async function find(): Promise<readonly FoundServer[]> {
-  const servers = await findServers({ kinds, environment: process.env, ways: [fromPrograms()] });
+  const ways = [fromDocker(), fromPrograms(), installDebian()];
+  const servers = await findServers({ kinds, environment: process.env, ways });
   for (const { kind, origin, passedOver } of servers) {
     const before = passedOver.length > 0 ? ` (not by ${passedOver.join('; ')})` : '';
-    process.stderr.write(`test servers: ${kind.title} from ${origin}${before}\n`);
+    announce(`${kind.title} from ${origin}${before}`);
   }
   return servers;
 }

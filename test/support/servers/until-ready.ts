@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export interface Waiting {
   readonly deadlineMs: number;
   /** Says why waiting is pointless, once it is. */
-  readonly gaveUp?: () => string | undefined;
+  readonly gaveUp?: () => string | undefined | Promise<string | undefined>;
   /** Appended to the error: what the server itself said. */
   readonly evidence?: () => Promise<string>;
 }
@@ -18,7 +18,8 @@ export async function untilReady<T>(logIn: () => Promise<T>, waiting: Waiting): 
     );
     if (typeof reason === 'object') return reason.answer;
     const end =
-      waiting.gaveUp?.() ?? (Date.now() >= deadline ? `no login within its deadline: ${reason}` : undefined);
+      (await waiting.gaveUp?.()) ??
+      (Date.now() >= deadline ? `no login within its deadline: ${reason}` : undefined);
     if (end !== undefined) {
       const said = (await waiting.evidence?.())?.trim();
       throw new Error(said ? `${end}; its last words:\n${said.replace(/^/gm, '    | ')}` : end);
