@@ -22,6 +22,6 @@ export interface Results {
   }): Promise<ResultBatch>;
   /** Forgets the reports of a batch. Idempotent. */
   acknowledge(batch: ResultBatch): Promise<void>;
-  /** Reports not yet acknowledged. */
-  depth(): Promise<number>;
+  /** Reports not yet acknowledged: how many, and how long the oldest has waited (0 when there is none). */
+  backlog(): Promise<{ readonly depth: number; readonly oldestAgeMs: number }>;
 }

@@ -1,0 +1,109 @@
+import { AxError, messageOf } from '../../domain/errors.js';
+import { isTerminal, type ExecutionReport } from '../../domain/execution.js';
+import { type Clock } from '../../ports/clock.js';
+import { type ExecutionRepo } from '../../ports/execution-repo.js';
+import { type Logger } from '../../ports/logger.js';
+import { type Metrics } from '../../ports/metrics.js';
+import { type ResultBatch, type Results } from '../../ports/results.js';
+import { type Readiness } from '../readiness.js';
+
+const BATCH = 1000;
+const WAIT_MS = 1000;
+const RECLAIM_AFTER_MS = 30_000;
+const RETRY_MS = 500;
+
+/**
+ * Moves reports from the results stream into the execution store: take → apply → acknowledge. A batch is acknowledged only after it was
+ * applied; until then it stays in the stream, so a crash or an outage of the store loses nothing. Applying twice changes nothing.
+ */
+export class CollectResults {
+  /** Taken and not acknowledged yet. */
+  private held: ResultBatch | null = null;
+
+  constructor(
+    private readonly deps: {
+      readonly results: Results;
+      readonly executions: ExecutionRepo;
+      readonly clock: Clock;
+      readonly metrics: Metrics;
+      readonly logger: Logger;
+      readonly readiness: Readiness;
+      /** Identifies this process in this life. */
+      readonly taker: string;
+    },
+  ) {
+    deps.readiness.expect('collector');
+  }
+
+  /** Runs until stopped, then applies what has arrived by then. */
+  async run(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) await this.turn(stop, WAIT_MS);
+    while (await this.turn(null, 0));
+  }
+
+  /** Whether there may be more at once. */
+  private async turn(stop: AbortSignal | null, waitMs: number): Promise<boolean> {
+    const { results, readiness, logger, clock } = this.deps;
+    try {
+      const batch = (this.held ??= await this.take(stop ?? new AbortController().signal, waitMs));
+      if (batch.reports.length > 0) await this.apply(batch.reports);
+      if (batch.handles.length > 0) await results.acknowledge(batch);
+      this.held = null;
+      readiness.good('collector');
+      return batch.reports.length > 0;
+    } catch (error) {
+      readiness.bad('collector', messageOf(error));
+      logger.error({ err: error }, 'results not applied yet, trying again');
+      if (stop !== null) await clock.sleep(RETRY_MS, stop);
+      return false;
+    }
+  }
+
+  private take(signal: AbortSignal, waitMs: number): Promise<ResultBatch> {
+    const { results, metrics, logger, taker } = this.deps;
+    return results.take({
+      taker,
+      max: BATCH,
+      waitMs,
+      reclaimAfterMs: RECLAIM_AFTER_MS,
+      signal,
+      onPoison: (handle, error) => {
+        metrics.count('poison_messages_total', { stream: 'results' });
+        logger.error({ handle, err: error }, 'unreadable report dropped');
+      },
+    });
+  }
+
+  private async apply(reports: readonly ExecutionReport[]): Promise<void> {
+    const { executions, metrics, clock } = this.deps;
+    try {
+      await executions.apply(reports);
+      const now = clock.now();
+      metrics.count('results_applied_total', {}, reports.length);
+      for (const report of reports) {
+        if (isTerminal(report.status))
+          metrics.observe('results_lag_seconds', {}, Math.max(0, now - report.entry.at) / 1000);
+      }
+    } catch (error) {
+      if (!(error instanceof AxError && error.retryable)) return this.applyHalves(reports, error);
+      throw error;
+    }
+  }
+
+  /** One report that the store refuses must not hold the others: halve until it stands alone, log it whole and go on. */
+  private async applyHalves(reports: readonly ExecutionReport[], error: unknown): Promise<void> {
+    const [first] = reports;
+    if (first === undefined) return;
+    if (reports.length === 1) {
+      this.deps.metrics.count('poison_messages_total', { stream: 'results' });
+      this.deps.logger.error(
+        { report: first, err: error },
+        'report refused by the store, kept in this line only',
+      );
+      return;
+    }
+    const middle = reports.length >> 1;
+    await this.apply(reports.slice(0, middle));
+    await this.apply(reports.slice(middle));
+  }
+}

@@ -1,0 +1,124 @@
+import { type ExecutionReport } from '../../domain/execution.js';
+import { messageOf } from '../../domain/errors.js';
+import { decideDue, type SkippedRange } from '../../domain/misfire.js';
+import { FireTimes } from '../../domain/schedule.js';
+import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
+import { type TriggerEvent, triggerWindow } from '../../domain/trigger.js';
+import { type Ids } from '../../ports/ids.js';
+import { type Tracer } from '../../ports/tracer.js';
+import { type DecidedBatch } from '../../ports/trigger-repo.js';
+
+/** How long a task that cannot be decided is left alone before it is tried again. */
+const BROKEN_HOLD_MS = 60_000;
+
+interface BatchContext {
+  readonly now: number;
+  readonly node: string;
+  readonly queueEpoch: string;
+  readonly ids: Ids;
+  readonly tracer: Tracer;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K] };
+
+/** Decides every due task of a batch; a task that cannot be decided becomes an error of its own and stops nothing else. */
+export function decideBatch(due: readonly (Task | BrokenTask)[], context: BatchContext): DecidedBatch {
+  const batch: Mutable<DecidedBatch> = { fired: [], skipped: [], advances: [], errors: [] };
+  const times = new FireTimes();
+  for (const task of due) {
+    try {
+      if (isBroken(task)) throw new Error(task.error);
+      decideOne(task, times, context, batch);
+    } catch (error) {
+      batch.errors.push({
+        taskId: task.id,
+        error: messageOf(error),
+        holdUntil: context.now + BROKEN_HOLD_MS,
+      });
+    }
+  }
+  return batch;
+}
+
+function decideOne(task: Task, times: FireTimes, context: BatchContext, batch: Mutable<DecidedBatch>): void {
+  const cursor = task.nextTriggerTime;
+  if (cursor === null) throw new Error('next_trigger_time is empty');
+  const { schedule, policy } = task;
+  const decision = decideDue({ schedule, policy, cursor, now: context.now, times });
+  if (decision.skipped !== null) {
+    const event = eventOf(task, decision.skipped.from, false, decision.skipped, context);
+    batch.skipped.push({ event, report: misfireReport(event, decision.skipped, task) });
+  }
+  if (decision.fire !== null) {
+    const event = eventOf(task, decision.fire.slot, decision.fire.isMisfire, null, context);
+    batch.fired.push({ event, task });
+  }
+  batch.advances.push({ taskId: task.id, nextSlot: decision.nextSlot, holdUntil: decision.holdUntil });
+}
+
+function eventOf(
+  task: Task,
+  slot: number,
+  isMisfire: boolean,
+  range: SkippedRange | null,
+  { now, node, queueEpoch, ids, tracer }: BatchContext,
+): TriggerEvent {
+  const window = triggerWindow(slot, task.policy.windowSec);
+  return {
+    id: ids.next(),
+    taskId: task.id,
+    kind: 'schedule',
+    slot,
+    windowStart: window.start,
+    windowEnd: window.end,
+    firedAt: now,
+    node,
+    isMisfire: isMisfire || range !== null,
+    rangeEnd: range === null || range.to === range.from ? null : range.to,
+    traceparent: tracer.start(null),
+    queueEpoch,
+  };
+}
+
+function misfireReport(event: TriggerEvent, range: SkippedRange, task: Task): ExecutionReport {
+  const slots = range.slots ?? 'many';
+  return coordinatorVerdict(event, {
+    status: 'skipped',
+    reason: 'misfire',
+    message: `missed slots not made up for (${slots}): policy ${task.policy.misfirePolicy}`,
+    detail: { from: range.from, to: range.to, slots: range.slots, policy: task.policy.misfirePolicy },
+  });
+}
+
+/** The terminal report of an event that the coordinator ends itself. */
+export function coordinatorVerdict(
+  event: TriggerEvent,
+  verdict: Pick<ExecutionReport, 'status' | 'reason' | 'message'> & {
+    readonly detail?: Readonly<Record<string, unknown>>;
+    readonly at?: number;
+    readonly node?: string;
+  },
+): ExecutionReport {
+  const at = verdict.at ?? event.firedAt;
+  const { status, reason, message } = verdict;
+  return {
+    executionId: event.id,
+    taskId: event.taskId,
+    generation: 0,
+    seq: 0,
+    status,
+    reason,
+    message,
+    worker: null,
+    attempt: 0,
+    startedAt: null,
+    finishedAt: at,
+    evidence: {},
+    entry: {
+      kind: 'finished',
+      at,
+      node: verdict.node ?? event.node,
+      detail: { attempt: 0, status, reason, message, ...verdict.detail },
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { type ExecutionReport } from '../../domain/execution.js';
+import { isBroken } from '../../domain/task.js';
+import { type Clock } from '../../ports/clock.js';
+import { type ExecutionRepo, type UnsettledExecution } from '../../ports/execution-repo.js';
+import { type Logger } from '../../ports/logger.js';
+import { type Metrics } from '../../ports/metrics.js';
+import { type Queue, type QueueMessage } from '../../ports/queue.js';
+import { type Results } from '../../ports/results.js';
+import { messageFor } from '../message-for.js';
+import { coordinatorVerdict } from './decide-batch.js';
+import { type Leadership } from './leadership.js';
+
+const PAGE = 500;
+/** Results that wait longer than this could belong to runs that the queue has forgotten; then nothing is judged. */
+const MAX_RESULTS_AGE_MS = 10 * 60_000;
+
+/**
+ * Finds executions that the queue knows nothing of and settles them. An execution gets there when the coordinator died between
+ * commit and publish, or when the queue lost its data. Its states and verdicts:
+ *   never taken for sure (still pending, same queue epoch) → publish again;
+ *   task idempotent → publish again, with claims above the last generation;
+ *   task not idempotent, may have been taken → `fail` / `outcome_unknown`, never run again;
+ *   task deleted meanwhile → `skipped` / `deleted`, or `outcome_unknown` if it may have run.
+ * What the queue still knows is left to the queue: live claims renew themselves, dead ones are reclaimed by workers.
+ */
+export class RecoverExecutions {
+  constructor(
+    private readonly deps: {
+      readonly leadership: Leadership;
+      readonly executions: ExecutionRepo;
+      readonly queue: Queue;
+      readonly results: Results;
+      readonly clock: Clock;
+      readonly metrics: Metrics;
+      readonly logger: Logger;
+    },
+    private readonly options: {
+      readonly node: string;
+      readonly sweepMs: number;
+      /** Executions with a younger last report are left alone. */
+      readonly graceMs: number;
+    },
+  ) {}
+
+  async run(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      try {
+        await this.sweep();
+      } catch (error) {
+        this.deps.logger.error({ err: error }, 'recovery sweep failed, trying again');
+      }
+      await this.deps.clock.sleep(this.options.sweepMs, stop);
+    }
+  }
+
+  /** One pass over everything unsettled; does nothing unless this node leads. */
+  async sweep(): Promise<void> {
+    const { leadership, executions, results, metrics, clock } = this.deps;
+    if (!leadership.isCurrent()) return;
+    const backlog = await results.backlog();
+    metrics.gauge('results_depth', {}, backlog.depth);
+    if (backlog.oldestAgeMs > MAX_RESULTS_AGE_MS) return;
+    const updatedBefore = clock.now() - this.options.graceMs;
+    await executions.adoptPending(updatedBefore);
+    let afterId: string | null = null;
+    do {
+      const page = await executions.unsettled({ updatedBefore, afterId, limit: PAGE });
+      await this.settle(page);
+      afterId = page.length < PAGE ? null : (page.at(-1)?.execution.event.id ?? null);
+    } while (afterId !== null && leadership.isCurrent());
+  }
+
+  private async settle(page: readonly UnsettledExecution[]): Promise<void> {
+    if (page.length === 0) return;
+    const { queue, executions, metrics, clock, logger } = this.deps;
+    const epoch = await queue.epoch();
+    const states = await queue.states(page.map(({ execution }) => execution.event));
+    const messages: QueueMessage[] = [];
+    const reports: ExecutionReport[] = [];
+    for (const [i, unsettled] of page.entries()) {
+      if (states[i] !== 'unknown') continue;
+      const decision = this.decide(unsettled, epoch, clock.now());
+      if (decision === null) continue;
+      if ('event' in decision) messages.push(decision);
+      else reports.push(decision);
+    }
+    const outcomes = messages.length === 0 ? [] : await queue.publish(messages);
+    for (const [i, message] of messages.entries()) {
+      if (outcomes[i] !== 'added') continue;
+      metrics.count('republished_total', {});
+      reports.push(this.republished(message, page));
+    }
+    if (reports.length > 0) await executions.apply(reports);
+    for (const { executionId, taskId, reason, entry } of reports) {
+      logger.warn({ task_id: taskId, execution_id: executionId, reason }, `recovered: ${entry.kind}`);
+    }
+  }
+
+  /** A message to publish, a verdict to record, or null to wait: a broken task whose run never began can still be mended. */
+  private decide(
+    { execution, task }: UnsettledExecution,
+    epoch: string,
+    now: number,
+  ): QueueMessage | ExecutionReport | null {
+    const { event, status, generation } = execution;
+    const wasNeverTaken = status === 'pending' && event.queueEpoch === epoch;
+    if (wasNeverTaken && task !== null && isBroken(task)) return null;
+    if (task !== null && !isBroken(task) && (wasNeverTaken || task.policy.isIdempotent)) {
+      return messageFor(event, task, generation, now);
+    }
+    const verdict = { at: now, node: this.options.node };
+    if (wasNeverTaken && task === null) {
+      return coordinatorVerdict(event, {
+        ...verdict,
+        status: 'skipped',
+        reason: 'deleted',
+        message: 'the task was deleted before the run was published',
+      });
+    }
+    return {
+      ...coordinatorVerdict(event, {
+        ...verdict,
+        status: 'fail',
+        reason: 'outcome_unknown',
+        message: `the queue lost this run, which may have begun; it is not run again (${unsafeBecause(task)})`,
+      }),
+      worker: execution.worker,
+      attempt: execution.attempt,
+      startedAt: execution.startedAt,
+    };
+  }
+
+  /** Keeps the state as it is and adds the ledger line. */
+  private republished(
+    { event, publishedAt }: QueueMessage,
+    page: readonly UnsettledExecution[],
+  ): ExecutionReport {
+    const known = page.find(({ execution }) => execution.event.id === event.id)?.execution;
+    return {
+      executionId: event.id,
+      taskId: event.taskId,
+      generation: known?.generation ?? 0,
+      seq: 0,
+      status: 'pending',
+      reason: null,
+      message: null,
+      worker: null,
+      attempt: known?.attempt ?? 0,
+      startedAt: known?.startedAt ?? null,
+      finishedAt: null,
+      evidence: {},
+      entry: { kind: 'republished', at: publishedAt, node: this.options.node, detail: {} },
+    };
+  }
+}
+
+function unsafeBecause(task: UnsettledExecution['task']): string {
+  if (task === null) return 'the task was deleted';
+  return isBroken(task) ? `the task cannot be read: ${task.error}` : 'the task is not idempotent';
+}

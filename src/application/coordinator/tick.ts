@@ -1,0 +1,171 @@
+import { messageOf } from '../../domain/errors.js';
+import { type Clock } from '../../ports/clock.js';
+import { type ExecutionRepo } from '../../ports/execution-repo.js';
+import { type Ids } from '../../ports/ids.js';
+import { type Logger } from '../../ports/logger.js';
+import { type Metrics } from '../../ports/metrics.js';
+import { type Queue, type QueueMessage } from '../../ports/queue.js';
+import { type Tracer, traceIdOf } from '../../ports/tracer.js';
+import { type DecidedBatch, type TriggerOutcome, type TriggerRepo } from '../../ports/trigger-repo.js';
+import { messageFor } from '../message-for.js';
+import { coordinatorVerdict, decideBatch } from './decide-batch.js';
+import { type Leadership } from './leadership.js';
+
+/** Most due rows of one turn. */
+export const BATCH_LIMIT = 1000;
+
+export interface TickOptions {
+  readonly node: string;
+  /** Longest sleep between turns. */
+  readonly tickMs: number;
+  /** Dispatch stops while the queue holds more messages than this. */
+  readonly queueLimit: number;
+}
+
+/**
+ * One turn of the scheduler: check leadership, decide what is due in one transaction, publish it, say how long to sleep.
+ * Invariants: nothing is decided without a lease renewed in this very turn; events are committed before they are published; events
+ * committed and not published yet go first in the next turn, and nothing new is decided until they are out.
+ */
+export class Tick {
+  private unpublished: QueueMessage[] = [];
+
+  constructor(
+    private readonly deps: {
+      readonly leadership: Leadership;
+      readonly triggers: TriggerRepo;
+      readonly executions: ExecutionRepo;
+      readonly queue: Queue;
+      readonly clock: Clock;
+      readonly ids: Ids;
+      readonly tracer: Tracer;
+      readonly metrics: Metrics;
+      readonly logger: Logger;
+    },
+    private readonly options: TickOptions,
+  ) {}
+
+  /** Ms until the next turn; 0 to go on at once. @throws AxError `unavailable`; the turn can be repeated safely. */
+  async turn(): Promise<number> {
+    const { leadership, triggers, clock } = this.deps;
+    const lease = await leadership.ensure();
+    if (!lease.isLeader) {
+      await triggers.nextDueAt(); // A standby that cannot read the store is not ready to take over, and must say so.
+      return Math.min(this.options.tickMs, lease.retryInMs);
+    }
+    await this.publish();
+    if (await this.isQueueFull()) return this.options.tickMs;
+    const outcome = await this.decide(await this.deps.queue.epoch());
+    await this.settle(outcome);
+    if (outcome.dueCount >= BATCH_LIMIT) return 0;
+    const nextDueAt = await triggers.nextDueAt();
+    return Math.max(0, Math.min(this.options.tickMs, (nextDueAt ?? Infinity) - clock.now()));
+  }
+
+  private async isQueueFull(): Promise<boolean> {
+    const { queue, metrics, logger, triggers, clock } = this.deps;
+    const depth = await queue.depth();
+    const isFull = depth > this.options.queueLimit;
+    metrics.gauge('queue_depth', {}, depth);
+    metrics.gauge('dispatch_paused', {}, isFull ? 1 : 0);
+    if (isFull) {
+      metrics.gauge('due_backlog', {}, await triggers.countDue(clock.now()));
+      logger.warn(
+        { queue_depth: depth, queue_limit: this.options.queueLimit },
+        'queue too deep, dispatch waits',
+      );
+    }
+    return isFull;
+  }
+
+  private async decide(queueEpoch: string): Promise<TriggerOutcome> {
+    const { leadership, triggers, clock, ids, tracer, metrics, logger } = this.deps;
+    const startedAt = clock.monotonicMs();
+    const now = clock.now();
+    let decided: DecidedBatch | null = null;
+    const outcome = await triggers.decideDue(
+      { now, limit: BATCH_LIMIT, mayCommit: () => leadership.isCurrent() },
+      (due) => (decided = decideBatch(due, { now, node: this.options.node, queueEpoch, ids, tracer })),
+    );
+    metrics.observe('scan_duration_seconds', {}, (clock.monotonicMs() - startedAt) / 1000);
+    metrics.gauge(
+      'due_backlog',
+      {},
+      outcome.dueCount >= BATCH_LIMIT ? await triggers.countDue(clock.now()) : 0,
+    );
+    if (decided !== null) this.tell(decided, outcome);
+    for (const event of outcome.duplicates) {
+      metrics.count('duplicates_prevented_total', { line: 'unique_key' });
+      logger.warn(
+        { task_id: event.taskId, slot: event.slot },
+        'slot was triggered before, duplicate refused',
+      );
+    }
+    return outcome;
+  }
+
+  private tell(decided: DecidedBatch, outcome: TriggerOutcome): void {
+    const { metrics, logger } = this.deps;
+    for (const { event, task } of outcome.recorded) {
+      metrics.count('triggers_total', { kind: event.kind });
+      metrics.observe('trigger_lateness_seconds', {}, Math.max(0, event.firedAt - event.slot) / 1000);
+      if (event.isMisfire) metrics.count('misfires_total', { policy: task.policy.misfirePolicy });
+      logger.info(
+        {
+          task_id: event.taskId,
+          execution_id: event.id,
+          trace_id: traceIdOf(event.traceparent),
+          schedule_at: event.slot,
+          window_start: event.windowStart,
+          window_end: event.windowEnd,
+          fired_at: event.firedAt,
+          misfire: event.isMisfire,
+        },
+        'triggered',
+      );
+    }
+    for (const { event, report } of decided.skipped) {
+      metrics.count('slots_skipped_total', { reason: report.reason ?? 'none' });
+      logger.warn(
+        { task_id: event.taskId, execution_id: event.id, ...report.entry.detail },
+        'missed slots skipped',
+      );
+    }
+    for (const { taskId, error } of decided.errors) {
+      metrics.count('task_errors_total', {});
+      logger.error({ task_id: taskId, error }, 'task cannot be triggered as stored');
+    }
+  }
+
+  private async settle(outcome: TriggerOutcome): Promise<void> {
+    const publishedAt = this.deps.clock.now();
+    this.unpublished = outcome.recorded.map(({ event, task }) => messageFor(event, task, 0, publishedAt));
+    if (this.unpublished.length > 0)
+      this.deps.metrics.observe('dispatch_batch_size', {}, this.unpublished.length);
+    await this.publish();
+  }
+
+  private async publish(): Promise<void> {
+    if (this.unpublished.length === 0) return;
+    const outcomes = await this.deps.queue.publish(this.unpublished);
+    const refused = this.unpublished.filter((_, i) => outcomes[i] === 'duplicate');
+    this.unpublished = [];
+    if (refused.length > 0) await this.endDuplicates(refused);
+  }
+
+  /** The slot lock knows another event for these slots: the first line of defence held where the second did not. */
+  private async endDuplicates(refused: readonly QueueMessage[]): Promise<void> {
+    const { executions, metrics, logger, clock } = this.deps;
+    metrics.count('duplicates_prevented_total', { line: 'slot_lock' }, refused.length);
+    const message = 'another event of the same slot was published before';
+    const reports = refused.map(({ event }) =>
+      coordinatorVerdict(event, { status: 'skipped', reason: 'duplicate', message, at: clock.now() }),
+    );
+    for (const { event } of refused) logger.warn({ task_id: event.taskId, execution_id: event.id }, message);
+    try {
+      await executions.apply(reports);
+    } catch (error) {
+      logger.error({ err: error }, `duplicates not recorded, recovery will: ${messageOf(error)}`);
+    }
+  }
+}

@@ -1,0 +1,255 @@
+import { messageOf } from '../../domain/errors.js';
+import { type ExecutionReport, type Outcome } from '../../domain/execution.js';
+import { planRetryDelayMs } from '../../domain/retry-planner.js';
+import { type Claim, type ClaimAnswer, type ClaimProgress, type Claims } from '../../ports/claims.js';
+import { type Clock } from '../../ports/clock.js';
+import { type Executor, type StopReason } from '../../ports/executor.js';
+import { type Logger } from '../../ports/logger.js';
+import { type Metrics } from '../../ports/metrics.js';
+import { type Delivery, type QueueMessage } from '../../ports/queue.js';
+import { type Random } from '../../ports/random.js';
+import { type Tracer, traceIdOf } from '../../ports/tracer.js';
+import { type Heartbeats } from './heartbeats.js';
+import { type AttemptResult, RunReports, type Verdict } from './run-reports.js';
+
+const RETRY_MS = { first: 200, most: 5000 };
+
+export interface RunDeps {
+  readonly claims: Claims;
+  readonly heartbeats: Heartbeats;
+  readonly executors: ReadonlyMap<string, Executor>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly tracer: Tracer;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** Identifies this worker in this life. */
+  readonly worker: string;
+  readonly claimTtlMs: number;
+}
+
+type Claimed = Extract<ClaimAnswer, { outcome: 'claimed' }>;
+
+/**
+ * Runs one delivered event: claim → report → attempts → one atomic finish. Whatever happens, each path ends in exactly one of: finished,
+ * handed back, or claim lost (then another worker owns the run, and nothing that this one says counts).
+ */
+export class RunExecution {
+  constructor(private readonly deps: RunDeps) {}
+
+  /** `stop` ends the run early; its abort reason is a StopReason. @throws AxError `unavailable` only before the claim. */
+  async run(delivery: Delivery, stop: AbortController): Promise<void> {
+    const { claims, worker, claimTtlMs, clock, metrics } = this.deps;
+    const claimedAt = clock.monotonicMs();
+    const answer = await claims.claim(delivery, worker, claimTtlMs);
+    if (answer.outcome !== 'claimed') {
+      metrics.count('duplicates_prevented_total', { line: 'claim' });
+      return;
+    }
+    const run = new ClaimedRun(this.deps, delivery.message, answer, stop);
+    this.deps.heartbeats.add(answer.claim, claimedAt, (reason) => stop.abort(reason));
+    try {
+      await run.toEnd();
+    } finally {
+      this.deps.heartbeats.remove(answer.claim);
+    }
+  }
+}
+
+class ClaimedRun {
+  private readonly reports: RunReports;
+  private readonly claim: Claim;
+  private attempt: number;
+  private failures: number;
+  private hasBegun = false;
+
+  constructor(
+    private readonly deps: RunDeps,
+    private readonly message: QueueMessage,
+    private readonly answer: Claimed,
+    private readonly stop: AbortController,
+  ) {
+    this.claim = answer.claim;
+    this.attempt = answer.previous?.attempt ?? 0;
+    this.failures = answer.previous?.failures ?? 0;
+    this.reports = new RunReports(answer.claim, this.attempt);
+  }
+
+  async toEnd(): Promise<void> {
+    const refusal = this.refusal();
+    if (refusal !== null) return this.finish(this.reports.ended(this.deps.clock.now(), refusal));
+    await this.start();
+    while (!this.stop.signal.aborted) {
+      const result = await this.tryOnce();
+      if (result === null || result.outcome.reason === this.stopReason()) return this.stopped(result);
+      if (result.outcome.status === 'success') return this.finish(this.reports.finished(result));
+      this.failures++;
+      const delayMs = planRetryDelayMs(this.message.task.policy, this.failures, () =>
+        this.deps.random.next(),
+      );
+      if (delayMs === null) return this.finish(this.reports.finished(result));
+      await this.waitForRetry(result, delayMs);
+    }
+    return this.stopped(null);
+  }
+
+  /** Why the run must not begin; null when it may. */
+  private refusal(): Verdict | null {
+    const { task } = this.message;
+    const { previous, isSaturated } = this.answer;
+    const mayHaveBegun = previous !== null && !(previous.isHandedBack && previous.attempt === 0);
+    if (mayHaveBegun && !task.policy.isIdempotent) {
+      const message = `worker ${previous.worker} was lost after the run may have begun; it is not run again`;
+      return { status: 'fail', reason: 'outcome_unknown', message };
+    }
+    if (isSaturated) {
+      const message = `already running max_concurrent = ${task.policy.maxConcurrent} times`;
+      return { status: 'skipped', reason: 'overlap', message };
+    }
+    if (this.deps.executors.has(task.executor.type)) return null;
+    const message = `worker ${this.claim.worker} has no executor "${task.executor.type}"`;
+    return { status: 'fail', reason: 'unsupported_executor', message };
+  }
+
+  private async start(): Promise<void> {
+    const { clock, metrics } = this.deps;
+    const now = clock.now();
+    metrics.observe('queue_to_start_seconds', {}, Math.max(0, now - this.message.publishedAt) / 1000);
+    const { previous } = this.answer;
+    // From here on the run may begin at any time, so the next worker must count this attempt as begun.
+    const coming = { attempt: this.attempt + 1, failures: this.failures };
+    const claimed = this.report(this.reports.claimed(now, this.message.publishedAt), coming);
+    if (previous !== null) {
+      metrics.count('reclaims_total', {});
+      await this.report(this.reports.reclaimed(now, previous), coming);
+    }
+    await claimed;
+  }
+
+  /** One attempt, or null if the run was stopped before it began. */
+  private async tryOnce(): Promise<AttemptResult | null> {
+    const { clock, executors, heartbeats, tracer, metrics } = this.deps;
+    const { event, task } = this.message;
+    const executor = executors.get(task.executor.type);
+    if (executor === undefined || !(await this.untilAnswered(() => heartbeats.isAlive(this.claim))))
+      return null;
+    await this.beginAttempt();
+    if (this.stop.signal.aborted) return null;
+    const startedAt = clock.now();
+    this.hasBegun = true;
+    const outcome = await this.execute(executor, tracer.child(event.traceparent));
+    metrics.count('attempts_total', { status: outcome.status, reason: outcome.reason ?? 'none' });
+    return { attempt: this.attempt, startedAt, finishedAt: clock.now(), outcome };
+  }
+
+  /** The first attempt of a first claim starts with the claim and has no report of its own. */
+  private async beginAttempt(): Promise<void> {
+    this.attempt++;
+    if (this.attempt === 1) this.reports.firstAttempt();
+    else await this.report(this.reports.attemptStarted(this.deps.clock.now(), this.attempt));
+  }
+
+  private async execute(executor: Executor, traceparent: string): Promise<Outcome> {
+    const { event, task } = this.message;
+    try {
+      return await executor.execute(
+        {
+          executionId: event.id,
+          taskId: task.id,
+          spec: task.executor,
+          params: task.params,
+          slot: event.slot,
+          firedAt: event.firedAt,
+          attempt: this.attempt,
+          timeoutMs: task.policy.timeoutSec * 1000,
+          traceparent,
+        },
+        this.stop.signal,
+      );
+    } catch (error) {
+      this.deps.logger.error({ ...this.facts(), err: error }, 'executor threw, which is a bug');
+      return { status: 'fail', reason: 'internal_error', message: messageOf(error), evidence: {} };
+    }
+  }
+
+  private async waitForRetry(result: AttemptResult, delayMs: number): Promise<void> {
+    const { clock, logger } = this.deps;
+    const failed = this.report(this.reports.attemptFailed(result));
+    await this.report(this.reports.retryPlanned(result.finishedAt, delayMs));
+    await failed;
+    const { reason, message } = result.outcome;
+    logger.warn(
+      { ...this.facts(), attempt: result.attempt, reason, retry_in_ms: delayMs },
+      message ?? 'attempt failed',
+    );
+    await clock.sleep(delayMs, this.stop.signal);
+  }
+
+  /** The run was stopped from outside; `result` is what the interrupted attempt came to, if there was one. */
+  private async stopped(result: AttemptResult | null): Promise<void> {
+    const { clock, claims, logger } = this.deps;
+    const reason = this.stopReason() ?? 'claim_lost';
+    if (reason === 'claim_lost')
+      return logger.warn(this.facts(), 'run stopped, its claim belongs to another worker');
+    const mayHaveBegun = this.hasBegun || this.answer.previous !== null;
+    if (reason === 'drained' && (this.message.task.policy.isIdempotent || !mayHaveBegun)) {
+      const report = this.reports.handedBack(clock.now());
+      await this.untilAnswered(() => claims.handBack(this.claim, report, this.progress()));
+      return logger.info(this.facts(), 'run handed back');
+    }
+    if (result !== null) return this.finish(this.reports.finished(result));
+    return this.finish(
+      this.reports.ended(clock.now(), { status: 'fail', reason, message: `stopped: ${reason}` }),
+    );
+  }
+
+  private async finish(report: ExecutionReport): Promise<void> {
+    const { claims, metrics, logger } = this.deps;
+    const { task } = this.message;
+    const isOurs = await this.untilAnswered(() => claims.finish(this.claim, report));
+    if (!isOurs) return logger.warn(this.facts(), 'late report refused, the claim was lost');
+    const reason = report.reason ?? 'none';
+    metrics.count('executions_total', { status: report.status, reason });
+    if (report.startedAt !== null && report.finishedAt !== null) {
+      const seconds = Math.max(0, report.finishedAt - report.startedAt) / 1000;
+      metrics.observe('execution_duration_seconds', { group: task.group }, seconds);
+    }
+    logger.info({ ...this.facts(), status: report.status, reason, attempt: report.attempt }, 'finished');
+  }
+
+  private async report(report: ExecutionReport, progress: ClaimProgress = this.progress()): Promise<void> {
+    try {
+      if (await this.deps.claims.report(this.claim, report, progress)) return;
+      this.stop.abort('claim_lost' satisfies StopReason);
+    } catch (error) {
+      // The report is for watchers only; the next one carries the whole state again.
+      this.deps.logger.warn({ ...this.facts(), err: error }, `report not sent: ${report.entry.kind}`);
+    }
+  }
+
+  /** Repeats a safe call until the store answers; the answer may be that the claim was lost meanwhile. */
+  private async untilAnswered(call: () => Promise<boolean>): Promise<boolean> {
+    const { clock, logger } = this.deps;
+    for (let waitMs = RETRY_MS.first; ; waitMs = Math.min(waitMs * 2, RETRY_MS.most)) {
+      try {
+        return await call();
+      } catch (error) {
+        logger.warn({ ...this.facts(), err: error }, 'the queue does not answer, the result waits here');
+        await clock.sleep(waitMs);
+      }
+    }
+  }
+
+  private stopReason(): StopReason | null {
+    return this.stop.signal.aborted ? (this.stop.signal.reason as StopReason) : null;
+  }
+
+  private progress(): ClaimProgress {
+    return { attempt: this.attempt, failures: this.failures };
+  }
+
+  private facts() {
+    const { event } = this.message;
+    return { task_id: event.taskId, execution_id: event.id, trace_id: traceIdOf(event.traceparent) };
+  }
+}

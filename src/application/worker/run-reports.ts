@@ -1,0 +1,132 @@
+import {
+  type Evidence,
+  type ExecutionReport,
+  type LedgerKind,
+  type Outcome,
+  type Status,
+  transition,
+} from '../../domain/execution.js';
+import { type Claim } from '../../ports/claims.js';
+
+/** One try inside an execution, as the ledger keeps it. Instants are epoch ms. */
+export interface AttemptResult {
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly finishedAt: number;
+  readonly outcome: Outcome;
+}
+
+/** What ends a run without an attempt's own outcome. */
+export type Verdict = Pick<ExecutionReport, 'reason' | 'message'> & { readonly status: 'fail' | 'skipped' };
+
+/**
+ * Makes the reports of one claimed run. Each one carries the whole state, so that they may arrive in any order; the state machine
+ * refuses a report that the run's own history does not allow.
+ */
+export class RunReports {
+  private status: Status = 'pending';
+  private seq = 0;
+  private attempt: number;
+  private startedAt: number | null = null;
+  private evidence: Evidence = {};
+
+  constructor(
+    private readonly claim: Claim,
+    previousAttempt: number,
+  ) {
+    this.attempt = previousAttempt;
+  }
+
+  claimed(at: number, publishedAt: number): ExecutionReport {
+    const { worker, generation } = this.claim;
+    this.startedAt = at;
+    return this.make('running', 'claimed', at, { worker, generation, published_at: publishedAt });
+  }
+
+  reclaimed(at: number, previous: { readonly worker: string; readonly generation: number }): ExecutionReport {
+    return this.make(this.status, 'reclaimed', at, {
+      previous_worker: previous.worker,
+      previous_generation: previous.generation,
+    });
+  }
+
+  attemptStarted(at: number, attempt: number): ExecutionReport {
+    this.attempt = attempt;
+    return this.make('running', 'attempt_started', at, { attempt });
+  }
+
+  attemptFailed(result: AttemptResult): ExecutionReport {
+    this.evidence = result.outcome.evidence;
+    return this.make('retrying', 'attempt_failed', result.finishedAt, attemptDetail(result), result.outcome);
+  }
+
+  retryPlanned(at: number, delayMs: number): ExecutionReport {
+    return this.make('retrying', 'retry_planned', at, {
+      attempt: this.attempt + 1,
+      delay_ms: delayMs,
+      retry_at: at + delayMs,
+    });
+  }
+
+  handedBack(at: number): ExecutionReport {
+    return this.make(
+      'pending',
+      'handed_back',
+      at,
+      { attempt: this.attempt },
+      { reason: 'drained', message: null },
+    );
+  }
+
+  /** Attempt 1 starts with the claim. */
+  firstAttempt(): void {
+    this.attempt = 1;
+  }
+
+  finished(result: AttemptResult): ExecutionReport {
+    const { status, evidence } = result.outcome;
+    this.evidence = evidence;
+    return this.make(status, 'finished', result.finishedAt, attemptDetail(result), result.outcome);
+  }
+
+  /** Ends the run without a (further) attempt. */
+  ended(at: number, verdict: Verdict): ExecutionReport {
+    return this.make(verdict.status, 'finished', at, { attempt: 0, ...verdict }, verdict);
+  }
+
+  private make(
+    status: Status,
+    kind: LedgerKind,
+    at: number,
+    detail: Readonly<Record<string, unknown>>,
+    why: Pick<ExecutionReport, 'reason' | 'message'> = { reason: null, message: null },
+  ): ExecutionReport {
+    this.status = transition(this.status, status);
+    const isEnd = kind === 'finished';
+    return {
+      executionId: this.claim.executionId,
+      taskId: this.claim.taskId,
+      generation: this.claim.generation,
+      seq: this.seq++,
+      status: this.status,
+      reason: why.reason,
+      message: why.message,
+      worker: this.claim.worker,
+      attempt: this.attempt,
+      startedAt: this.startedAt,
+      finishedAt: isEnd ? at : null,
+      evidence: this.evidence,
+      entry: { kind, at, node: this.claim.worker, detail },
+    };
+  }
+}
+
+const attemptDetail = ({ attempt, startedAt, finishedAt, outcome }: AttemptResult) => ({
+  attempt,
+  status: outcome.status,
+  reason: outcome.reason,
+  message: outcome.message,
+  started_at: startedAt,
+  finished_at: finishedAt,
+  evidence: outcome.evidence,
+});

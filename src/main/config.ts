@@ -1,0 +1,153 @@
+import { hostname } from 'node:os';
+import leven from 'leven';
+import { z } from 'zod';
+import { AxError } from '../domain/errors.js';
+
+export type Role = 'all' | 'coordinator' | 'worker';
+
+/** Where tasks and messages live. A worker alone needs no MySQL. */
+export type Backend =
+  | { readonly mode: 'cluster'; readonly mysqlUrl: string | null; readonly redisUrl: string }
+  | { readonly mode: 'embedded'; readonly dataDir: string };
+
+export interface Config {
+  readonly role: Role;
+  readonly backend: Backend;
+  readonly namespace: string;
+  readonly nodeId: string;
+  readonly http: { readonly host: string; readonly port: number };
+  readonly adminToken: string | null;
+  readonly log: { readonly level: string; readonly isPretty: boolean };
+  readonly tickMs: number;
+  readonly leaseMs: number;
+  readonly queueLimit: number;
+  readonly pools: readonly string[];
+  readonly concurrency: number;
+  readonly claimTtlMs: number;
+  readonly drainMs: number;
+}
+
+const whole = (min: number, max: number, fallback: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'is not a whole number')
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be from ${min} to ${max}`)
+    .default(fallback);
+
+const url = (protocols: readonly string[], example: string) =>
+  z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `give a URL such as ${example}`,
+    );
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const name = z.string().regex(NAME, 'use 1 to 64 letters, digits, ".", "_" or "-"');
+
+/** Every variable ax reads, with its form and default; docs/configuration.md says what each is for. */
+const VARIABLES = {
+  AX_MYSQL_URL: url(['mysql:', 'mariadb:'], 'mysql://user:password@host:3306/ax').optional(),
+  AX_REDIS_URL: url(['redis:', 'rediss:'], 'redis://host:6379').optional(),
+  AX_DATA_DIR: z.string().min(1).default('./ax-data'),
+  AX_NAMESPACE: name.default('default'),
+  AX_NODE_ID: name.optional(),
+  AX_HTTP_HOST: z.string().min(1).default('127.0.0.1'),
+  AX_HTTP_PORT: whole(0, 65_535, 8080),
+  AX_ADMIN_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without blanks')
+    .min(16, 'must have at least 16 characters')
+    .optional(),
+  AX_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
+  AX_LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
+  AX_TICK_MS: whole(10, 60_000, 1000),
+  AX_LEASE_MS: whole(500, 600_000, 5000),
+  AX_QUEUE_LIMIT: whole(1, 10_000_000, 100_000),
+  AX_POOLS: z
+    .string()
+    .transform((text) => text.split(',').map((pool) => pool.trim()))
+    .refine((pools) => pools.every((pool) => NAME.test(pool)), 'give pool names separated by commas')
+    .default(['default']),
+  AX_WORKER_CONCURRENCY: whole(1, 10_000, 100),
+  AX_CLAIM_TTL_MS: whole(1000, 600_000, 15_000),
+  AX_DRAIN_SEC: whole(0, 86_400, 30),
+};
+
+type Values = z.infer<z.ZodObject<typeof VARIABLES>>;
+
+/**
+ * The whole configuration from the environment.
+ * @throws AxError `refused_start` that lists every problem at once, unknown `AX_` names included.
+ */
+export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: boolean): Config {
+  const parsed = z.object(VARIABLES).safeParse(withoutEmpty(env));
+  const problems = [
+    ...unknownNames(env),
+    ...(parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`),
+  ];
+  const backend = parsed.success ? backendOf(parsed.data, role) : null;
+  if (typeof backend === 'string') problems.push(backend);
+  if (problems.length > 0 || !parsed.success || backend === null || typeof backend === 'string') {
+    throw new AxError('refused_start', `the configuration has problems:\n  ${problems.join('\n  ')}`);
+  }
+  const values = parsed.data;
+  return {
+    role,
+    backend,
+    namespace: values.AX_NAMESPACE,
+    nodeId:
+      values.AX_NODE_ID ??
+      `${hostname()
+        .replaceAll(/[^A-Za-z0-9._-]/g, '-')
+        .slice(0, 48)}-${process.pid}`,
+    http: { host: values.AX_HTTP_HOST, port: values.AX_HTTP_PORT },
+    adminToken: values.AX_ADMIN_TOKEN ?? null,
+    log: {
+      level: values.AX_LOG_LEVEL,
+      isPretty: values.AX_LOG_FORMAT === undefined ? isTerminal : values.AX_LOG_FORMAT === 'pretty',
+    },
+    // A leader that slept longer would lose its lease between two turns.
+    tickMs: Math.min(values.AX_TICK_MS, Math.floor(values.AX_LEASE_MS / 3)),
+    leaseMs: values.AX_LEASE_MS,
+    queueLimit: values.AX_QUEUE_LIMIT,
+    pools: values.AX_POOLS,
+    concurrency: values.AX_WORKER_CONCURRENCY,
+    claimTtlMs: values.AX_CLAIM_TTL_MS,
+    drainMs: values.AX_DRAIN_SEC * 1000,
+  };
+}
+
+/** The environment of this process. */
+export const environment = (): NodeJS.ProcessEnv => process.env;
+
+function backendOf(values: Values, role: Role): Backend | string {
+  const { AX_MYSQL_URL: mysqlUrl, AX_REDIS_URL: redisUrl } = values;
+  if (mysqlUrl === undefined && redisUrl === undefined) {
+    if (role === 'all') return { mode: 'embedded', dataDir: values.AX_DATA_DIR };
+    return `--role ${role} needs AX_REDIS_URL${role === 'worker' ? '' : ' and AX_MYSQL_URL'}; without them ax runs embedded, in one process with --role all`;
+  }
+  if (redisUrl === undefined)
+    return 'AX_MYSQL_URL is set and AX_REDIS_URL is not: set both (cluster) or neither (embedded)';
+  if (mysqlUrl === undefined && role !== 'worker') {
+    return 'AX_REDIS_URL is set and AX_MYSQL_URL is not: set both (cluster) or neither (embedded); only --role worker needs no MySQL';
+  }
+  return { mode: 'cluster', mysqlUrl: mysqlUrl ?? null, redisUrl };
+}
+
+/** A variable set to nothing counts as not set. */
+const withoutEmpty = (env: NodeJS.ProcessEnv) =>
+  Object.fromEntries(Object.entries(env).filter(([key, value]) => key.startsWith('AX_') && value !== ''));
+
+/** `AX_TEST_…` belongs to the test suite. */
+function unknownNames(env: NodeJS.ProcessEnv): string[] {
+  const known = Object.keys(VARIABLES);
+  return Object.keys(env)
+    .filter((key) => key.startsWith('AX_') && !key.startsWith('AX_TEST_') && !known.includes(key))
+    .map((key) => {
+      const nearest = known.toSorted((a, b) => leven(key, a) - leven(key, b))[0] ?? '';
+      const isNear = leven(key, nearest) <= Math.max(2, key.length / 4);
+      return `${key}: unknown variable${isNear ? `, did you mean ${nearest}?` : ''}`;
+    });
+}
