@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
-import { chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -64,26 +64,17 @@ const tail = async (file: string) => (await readFile(file, 'utf8').catch(() => '
 /** Starts one throwaway instance in a fresh directory, on a free port of the loopback interface. */
 async function startOnce(kind: ServerKind, recipe: ProgramRecipe): Promise<RunningServer> {
   const account = process.getuid?.() === 0 ? unprivileged(recipe.users) : undefined;
-  const directory = await mkdtemp(path.join(tmpdir(), `ax-test-${kind.title.toLowerCase()}-`));
+  const name = `ax-test-${kind.title.toLowerCase()}-${randomBytes(6).toString('hex')}`;
+  const directory = path.join(tmpdir(), name);
   const place = { directory, port: await freePort(), password: randomBytes(12).toString('hex') };
   const log = path.join(directory, 'log');
-  try {
-    for (const [name, text] of Object.entries({ ...recipe.files(place), log: '' })) {
-      const file = path.join(directory, name);
-      await writeFile(file, text, { mode: 0o600 });
-      if (account) await chown(file, account.uid, account.gid);
-    }
-    if (account) await chown(directory, account.uid, account.gid);
-  } catch (error) {
-    await rm(directory, { recursive: true, force: true });
-    throw error;
-  }
   const guard = startGuard('./program-guard.mjs', {
     directory,
     log,
+    files: recipe.files(place),
+    commands: recipe.commands(place),
     uid: account?.uid,
     gid: account?.gid,
-    commands: recipe.commands(place),
   });
   const url = kind.url({ host: '127.0.0.1', port: place.port }, place.password);
   try {

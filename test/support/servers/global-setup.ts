@@ -13,28 +13,28 @@ interface Shared {
 
 /** vitest loads this module once per project, so what the projects share hangs on the process. */
 const slot = Symbol.for('ax.test.servers');
-const process_ = globalThis as typeof globalThis & { [slot]?: Shared };
+const run = globalThis as typeof globalThis & { [slot]?: Shared };
 
 async function find(): Promise<readonly FoundServer[]> {
   const ways = [fromDocker(), fromPrograms(), installDebian()];
   const servers = await findServers({ kinds, environment: process.env, ways });
   for (const { kind, origin, passedOver } of servers) {
-    const before = passedOver.length > 0 ? ` (not by ${passedOver.join('; ')})` : '';
-    announce(`${kind.title} from ${origin}${before}`);
+    const others = passedOver.map((reason) => reason.split('\n', 1)[0]?.slice(0, 160)).join('; ');
+    announce(`${kind.title} from ${origin}${others ? ` (not by ${others})` : ''}`);
   }
   return servers;
 }
 
 /** vitest's globalSetup: the first project starts the servers, the last one that ends stops them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const shared = (process_[slot] ??= { users: 0, servers: find() });
+  const shared = (run[slot] ??= { users: 0, servers: find() });
   shared.users += 1;
   const servers = await shared.servers;
   for (const { kind, url } of servers) project.provide(kind.provides, url);
   return async () => {
     shared.users -= 1;
     if (shared.users > 0) return;
-    delete process_[slot];
+    delete run[slot];
     await Promise.all(servers.map((server) => server.stop()));
   };
 }
