@@ -1,0 +1,51 @@
+import { type ExecutorRequest } from '../../ports/executor.js';
+
+/** One request as it goes out. */
+export interface HttpRequest {
+  readonly origin: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+const METHODS_WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'DELETE']);
+
+/** The call that an attempt makes; the idempotency key is the same for all attempts of one execution. */
+export function httpRequestOf(request: ExecutorRequest, version: string): HttpRequest {
+  const { spec } = request;
+  const url = new URL(spec.url);
+  const body = METHODS_WITHOUT_BODY.has(spec.method) ? null : bodyOf(request);
+  return {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: spec.method,
+    headers: {
+      ...(hasUserAgent(spec.headers) ? {} : { 'User-Agent': `ax/${version}` }),
+      ...spec.headers,
+      ...(body === null ? {} : { 'Content-Type': 'application/json' }),
+      'Idempotency-Key': request.executionId,
+      traceparent: request.traceparent,
+      'X-Ax-Task-Id': request.taskId,
+      'X-Ax-Execution-Id': request.executionId,
+      'X-Ax-Attempt': String(request.attempt),
+      'X-Ax-Schedule-At': String(request.slot),
+      'X-Ax-Fired-At': String(request.firedAt),
+    },
+    body,
+  };
+}
+
+const bodyOf = (request: ExecutorRequest): string =>
+  JSON.stringify({
+    execution_id: request.executionId,
+    task_id: request.taskId,
+    schedule_at: request.slot,
+    fired_at: request.firedAt,
+    attempt: request.attempt,
+    params: request.params,
+  });
+
+const hasUserAgent = (headers: Readonly<Record<string, string>>): boolean =>
+  Object.keys(headers).some((name) => name.toLowerCase() === 'user-agent');

@@ -1,0 +1,51 @@
+import { type DestinationStream, type Logger as Pino, pino, stdTimeFunctions } from 'pino';
+import pretty from 'pino-pretty';
+import { type Logger } from '../../ports/logger.js';
+
+type Facts = Readonly<Record<string, unknown>>;
+
+export class PinoLogger implements Logger {
+  constructor(private readonly pino: Pino) {}
+
+  debug(facts: Facts, message: string): void {
+    this.pino.debug(facts, message);
+  }
+
+  info(facts: Facts, message: string): void {
+    this.pino.info(facts, message);
+  }
+
+  warn(facts: Facts, message: string): void {
+    this.pino.warn(facts, message);
+  }
+
+  error(facts: Facts, message: string): void {
+    this.pino.error(facts, message);
+  }
+}
+
+export interface LoggerOptions {
+  /** Lines below it are left out: `debug`, `info`, `warn`, `error`. */
+  readonly level: string;
+  /** For people at a terminal instead of one JSON object a line. */
+  readonly isPretty: boolean;
+  /** Name of the node, on every line. */
+  readonly node: string;
+  /** Standard output unless given. */
+  readonly destination?: DestinationStream;
+}
+
+/** Each line is written before the call returns, so that the last ones before an exit or a crash are there. */
+export function createLogger({ level, isPretty, node, destination }: LoggerOptions): PinoLogger {
+  const raw = destination ?? pino.destination({ dest: 1, sync: true });
+  const stream = isPretty
+    ? pretty({ destination: raw, sync: true, ignore: 'node', translateTime: 'SYS:HH:MM:ss.l' })
+    : raw;
+  const options = {
+    level,
+    base: { node },
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  return new PinoLogger(pino(options, stream));
+}

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { type Tracer } from '../../ports/tracer.js';
+
+/** Version, trace id, parent id, flags; later versions may append fields (W3C Trace Context, §3.2 and §4.3). */
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+const SAMPLED = '01';
+
+/** Makes trace contexts of version 00, always sampled; exports nothing. */
+export class W3cTracer implements Tracer {
+  start(parent: string | null): string {
+    return spanIn((parent === null ? null : traceIn(parent)) ?? randomId(16));
+  }
+
+  child(parent: string): string {
+    return spanIn(traceIn(parent) ?? randomId(16));
+  }
+}
+
+const spanIn = (traceId: string): string => `00-${traceId}-${randomId(8)}-${SAMPLED}`;
+
+/** Lower-case hex, never all zeros. */
+function randomId(bytes: number): string {
+  const id = randomBytes(bytes);
+  return isAllZeros(id.toString('hex')) ? randomId(bytes) : id.toString('hex');
+}
+
+/** The trace id of a valid traceparent, else null. */
+function traceIn(traceparent: string): string | null {
+  const [, version, traceId = '', parentId = '', more] = TRACEPARENT.exec(traceparent) ?? [];
+  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return null;
+  return isAllZeros(traceId) || isAllZeros(parentId) ? null : traceId;
+}
+
+const isAllZeros = (hex: string): boolean => /^0+$/.test(hex);
