@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WaitStrategy } from 'testcontainers';
+import { announce } from './announce.js';
 import type { Engine } from './from-docker.js';
 import { startGuard } from './guard.js';
 import type { RunningServer, ServerKind } from './server-kind.js';
@@ -73,7 +74,10 @@ export async function connectDocker(): Promise<Engine> {
 
   return {
     has: (name) => image.exists(ImageName.fromString(name)),
-    pull: (name) => image.pull(ImageName.fromString(name)),
+    pull(name) {
+      announce(`pulling ${name}`);
+      return image.pull(ImageName.fromString(name));
+    },
     run,
   };
 }

@@ -1,4 +1,3 @@
-import { announce } from './announce.js';
 import { connectDocker } from './docker-engine.js';
 import type { RunningServer, ServerKind, Way } from './server-kind.js';
 
@@ -41,7 +40,6 @@ export function fromDocker(
 
   async function obtain(image: string, from: Engine) {
     if (await from.has(image)) return;
-    announce(`pulling ${image}`);
     const late = `${image} could not be pulled within ${deadlines.pullMs / 1000} s`;
     await within(from.pull(image), Math.max(pullUntil - Date.now(), 1), late);
     if (!(await from.has(image))) throw new Error(`${image} could not be pulled`);

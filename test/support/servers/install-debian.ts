@@ -26,6 +26,7 @@ const thisMachine: DebianMachine = {
 
 /** Runs in a session of its own: a package installation that Ctrl-C cuts in half leaves a broken machine. */
 async function installPackages(packages: readonly string[]): Promise<void> {
+  announce(`installing ${packages.join(' ')}`);
   const directory = await mkdtemp(path.join(tmpdir(), 'ax-test-install-'));
   const log = await open(path.join(directory, 'log'), 'w+');
   await rm(directory, { recursive: true });
@@ -62,7 +63,6 @@ export function installDebian(
       const missing = kinds.filter((kind) => !kind.recipe(machine.find));
       if (missing.length === 0) return;
       const packages = missing.map((kind) => kind.debianPackage);
-      announce(`installing ${packages.join(' ')}`);
       await machine.install(packages);
       missing.forEach((kind) => installed.add(kind));
     },
