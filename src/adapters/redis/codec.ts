@@ -1,0 +1,110 @@
+import { type ExecutionReport, type LedgerEntry, STATUSES } from '../../domain/execution.js';
+import { DEFAULT_POLICY } from '../../domain/policy.js';
+import { type TriggerEvent } from '../../domain/trigger.js';
+import { type QueueMessage, type TaskSnapshot } from '../../ports/queue.js';
+
+/**
+ * Messages and reports as JSON. Decoding checks the type of every member, so that a hand-made or broken entry is refused here and
+ * nothing behind has to doubt its types; unknown members are kept, since a newer node may have written them.
+ */
+type Check = (value: unknown) => boolean;
+type Shape<T> = { readonly [K in keyof Required<T>]: Check };
+
+const text: Check = (value) => typeof value === 'string';
+const number: Check = (value) => typeof value === 'number';
+const flag: Check = (value) => typeof value === 'boolean';
+const anything: Check = (value) => value !== undefined;
+const optional: Check = () => true;
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const oneOf =
+  (...values: readonly string[]): Check =>
+  (value) =>
+    values.includes(value as string);
+const record: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const EVENT: Shape<TriggerEvent> = {
+  id: text,
+  taskId: text,
+  kind: oneOf('schedule', 'manual'),
+  slot: number,
+  windowStart: number,
+  windowEnd: number,
+  firedAt: number,
+  node: text,
+  isMisfire: flag,
+  rangeEnd: orNull(number),
+  traceparent: text,
+  params: optional,
+  queueEpoch: text,
+};
+
+const TASK: Shape<TaskSnapshot> = {
+  id: text,
+  name: text,
+  group: text,
+  executor: (value) => record(value) && text((value as { type?: unknown }).type),
+  params: anything,
+  policy: record,
+  pool: text,
+};
+
+const MESSAGE: Shape<QueueMessage> = {
+  event: record,
+  task: record,
+  generationFloor: number,
+  publishedAt: number,
+};
+
+const REPORT: Shape<ExecutionReport> = {
+  executionId: text,
+  taskId: text,
+  generation: number,
+  seq: number,
+  status: oneOf(...STATUSES),
+  reason: orNull(text),
+  message: orNull(text),
+  worker: orNull(text),
+  attempt: number,
+  startedAt: orNull(number),
+  finishedAt: orNull(number),
+  evidence: record,
+  entry: record,
+};
+
+const ENTRY: Shape<LedgerEntry> = { kind: text, at: number, node: text, detail: record };
+
+export const encode = (value: QueueMessage | ExecutionReport): string => JSON.stringify(value);
+
+/** @throws Error that names the broken member. */
+export function decodeMessage(json: string): QueueMessage {
+  const message = checked<QueueMessage>('message', JSON.parse(json), MESSAGE);
+  const event = checked<TriggerEvent>('event', message.event, EVENT);
+  const task = checked<TaskSnapshot>('task', message.task, TASK);
+  // A member that is younger than the message gets its default.
+  const policy = { ...DEFAULT_POLICY, ...task.policy };
+  for (const [name, standard] of Object.entries(DEFAULT_POLICY)) {
+    if (typeof policy[name as keyof typeof policy] !== typeof standard) throw refusal(`policy.${name}`);
+  }
+  if (event.taskId !== task.id) throw refusal('event.taskId');
+  return { ...message, task: { ...task, policy } };
+}
+
+/** @throws Error that names the broken member. */
+export function decodeReport(json: string): ExecutionReport {
+  const report = checked<ExecutionReport>('report', JSON.parse(json), REPORT);
+  checked<LedgerEntry>('entry', report.entry, ENTRY);
+  return report;
+}
+
+function checked<T>(name: string, value: unknown, shape: Shape<T>): T {
+  if (!record(value)) throw refusal(name);
+  for (const [member, check] of Object.entries<Check>(shape)) {
+    if (!check((value as Record<string, unknown>)[member])) throw refusal(`${name}.${member}`);
+  }
+  return value as T;
+}
+
+const refusal = (member: string): Error => new Error(`"${member}" is missing or not of its type`);

@@ -1,0 +1,68 @@
+import { redisScript } from './redis-script.js';
+import { RUN_LUA } from './run-lua.js';
+import { PAYLOAD } from './stream-scripts.js';
+
+/**
+ * KEYS pools, {run, queue}… · ARGV ms to keep a run, prefix of queue keys, {event id, pool, message}… · result {outcome…}.
+ * Per message: takes the slot lock and adds the message, or adds nothing. A run that lost its message, and is not being run, gets the
+ * message again and keeps its claim history.
+ */
+export const PUBLISH = redisScript(`
+${RUN_LUA}
+local now = nowMs()
+local outcomes, knownPools = {}, {}
+for i = 1, (#KEYS - 1) / 2 do
+  local key, queue = KEYS[2 * i], KEYS[2 * i + 1]
+  local id, pool, message = ARGV[3 * i], ARGV[3 * i + 1], ARGV[3 * i + 2]
+  local run = readRun(key)
+  if run and run.id ~= id then
+    outcomes[i] = 'duplicate'
+  elseif run and (run.state == 'finished' or isClaimLive(run, now) or hasEntry(ARGV[2] .. run.pool, run.entry)) then
+    outcomes[i] = 'known'
+  else
+    local entry = redis.call('XADD', queue, '*', '${PAYLOAD}', message)
+    redis.call('HSET', key, 'id', id, 'state', 'queued', 'pool', pool, 'entry', entry)
+    redis.call('PEXPIRE', key, ARGV[1])
+    if not knownPools[pool] then redis.call('SADD', KEYS[1], pool) end
+    knownPools[pool] = true
+    outcomes[i] = 'added'
+  end
+end
+return outcomes
+`);
+
+/**
+ * KEYS run… · ARGV prefix of queue keys, event id… · result {state…}. Changes nothing.
+ * A run whose message is gone, and is not being run, is as unknown as one without a key.
+ */
+export const STATES = redisScript(`
+${RUN_LUA}
+local now = nowMs()
+local states = {}
+for i, key in ipairs(KEYS) do
+  local run = readRun(key)
+  if not run or run.id ~= ARGV[i + 1] then
+    states[i] = 'unknown'
+  elseif run.state == 'finished' then
+    states[i] = 'finished'
+  elseif isClaimLive(run, now) then
+    states[i] = 'claimed'
+  else
+    states[i] = hasEntry(ARGV[1] .. run.pool, run.entry) and 'queued' or 'unknown'
+  end
+end
+return states
+`);
+
+/**
+ * KEYS run, queue · ARGV event id, pool, entry, group · result 1 = put back, 0 = left alone, because a live claim runs it or it is over.
+ */
+export const GIVE_BACK = redisScript(`
+${RUN_LUA}
+local run = readRun(KEYS[1])
+local counts = run and run.id == ARGV[1] and run.pool == ARGV[2] and run.entry == ARGV[3]
+if counts and (run.state == 'finished' or isClaimLive(run, nowMs())) then return 0 end
+local entry = putBack(KEYS[2], ARGV[4], ARGV[3])
+if counts then redis.call('HSET', KEYS[1], 'entry', entry) end
+return 1
+`);

@@ -1,0 +1,59 @@
+import { AxError } from '../../domain/errors.js';
+import { type SlotKey } from '../../domain/trigger.js';
+
+/** Consumer group of the workers on every queue stream. */
+export const WORKERS = 'workers';
+/** Consumer group of the collectors on the results stream. */
+export const COLLECTORS = 'collectors';
+
+/**
+ * Every key of one namespace. All share one hash tag, so they live in one slot of a Redis Cluster, and a script may build a key of the
+ * same namespace from a value that it reads.
+ */
+export class RedisKeys {
+  private readonly prefix: string;
+  /** Set of the pools that were ever published to. */
+  readonly pools: string;
+  /** Stream of reports. */
+  readonly results: string;
+  /** Random string that is gone when the data is. */
+  readonly epoch: string;
+  /** Pub/sub channel of wake-ups. */
+  readonly wake: string;
+  /** A pool's stream is this and the pool's name. */
+  readonly queuePrefix: string;
+
+  /** @throws AxError `refused_start` if the namespace would not make safe keys. */
+  constructor(namespace: string) {
+    if (!/^[A-Za-z0-9._-]{1,64}$/.test(namespace)) {
+      const fix = 'use 1 to 64 letters, digits, ".", "_" or "-"';
+      throw new AxError('refused_start', `"${namespace}" is not a namespace: ${fix}`);
+    }
+    this.prefix = `ax:{${namespace}}:`;
+    this.pools = `${this.prefix}pools`;
+    this.results = `${this.prefix}results`;
+    this.epoch = `${this.prefix}epoch`;
+    this.wake = `${this.prefix}wake`;
+    this.queuePrefix = `${this.prefix}queue:`;
+  }
+
+  /** String: the lease's owner, living as long as the lease. */
+  lock(name: string): string {
+    return `${this.prefix}lock:${name}`;
+  }
+
+  /** Stream of a pool's messages. */
+  queue(pool: string): string {
+    return this.queuePrefix + pool;
+  }
+
+  /** Hash: slot lock and state of one run (fields: see run-lua.ts). */
+  run({ taskId, kind, slot }: SlotKey): string {
+    return `${this.prefix}run:${taskId}:${kind}:${slot}`;
+  }
+
+  /** Sorted set of a task's running marks: execution id → end of its claim's life, epoch ms. */
+  running(taskId: string): string {
+    return `${this.prefix}running:${taskId}`;
+  }
+}
