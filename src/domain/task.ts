@@ -45,7 +45,7 @@ export interface BrokenTask {
 export const isBroken = (task: Task | BrokenTask): task is BrokenTask => !('schedule' in task);
 
 const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const ID_FIX = 'use 1 to 64 letters, digits, ".", "_" or "-", the first a letter or digit';
+export const ID_FIX = 'use 1 to 64 letters, digits, ".", "_" or "-", the first a letter or digit';
 export const MAX_PARAMS_BYTES = 65_536;
 
 export const isTaskId = (id: string): boolean => ID_PATTERN.test(id);

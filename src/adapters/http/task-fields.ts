@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { type FieldProblem } from '../../domain/errors.js';
+import { HTTP_METHODS } from '../../domain/executor-spec.js';
+import { type Json } from '../../domain/json.js';
+import {
+  DEFAULT_POLICY as DEFAULT,
+  type MisfirePolicy,
+  type OverlapPolicy,
+  type RetryStrategy,
+} from '../../domain/policy.js';
+import { type Schedule } from '../../domain/schedule.js';
+import { ID_FIX, isTaskId } from '../../domain/task.js';
+import { readWith, Refusal, strict } from './field-problems.js';
+import { readInstant } from './instant.js';
+
+const MAX_JSON_DEPTH = 64;
+
+/** Any JSON value; numbers are finite and the nesting is bounded, so that it can be written again. */
+export const json = readWith((value): Json | Refusal =>
+  isJson(value, MAX_JSON_DEPTH)
+    ? value
+    : new Refusal('is not JSON to keep', `use finite numbers and nest at most ${MAX_JSON_DEPTH} levels`),
+);
+
+function isJson(value: unknown, depth: number): value is Json {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || depth === 0) return false;
+  return Object.values(value).every((member) => isJson(member, depth - 1));
+}
+
+const instant = readWith(readInstant);
+
+const taskId = z.string().refine(isTaskId, { error: 'is not a task id', params: { fix: ID_FIX } });
+
+const executor = z.discriminatedUnion('type', [
+  strict({
+    type: z.literal('http'),
+    url: z.string(),
+    method: z.enum(HTTP_METHODS).default('POST'),
+    headers: z.record(z.string(), z.string()).default({}),
+  }),
+]);
+
+const writable = {
+  name: z.string(),
+  group: z.string().default('default'),
+  schedule_type: z.enum(['cron', 'interval', 'once'] satisfies Schedule['type'][]),
+  cron_expr: z.string().nullish(),
+  timezone: z.string().nullish(),
+  interval: z.number().nullish(),
+  run_at: instant.nullish(),
+  start_at: instant.nullish(),
+  end_at: instant.nullish(),
+  executor,
+  params: json.default(null),
+  timeout_sec: z.number().default(DEFAULT.timeoutSec),
+  retry_count: z.number().default(DEFAULT.retryCount),
+  retry_interval: z.number().default(DEFAULT.retryIntervalSec),
+  retry_strategy: z.enum(['fixed', 'exponential'] satisfies RetryStrategy[]).default(DEFAULT.retryStrategy),
+  retry_max_interval: z.number().default(DEFAULT.retryMaxIntervalSec),
+  retry_jitter: z.boolean().default(DEFAULT.hasRetryJitter),
+  max_concurrent: z.number().default(DEFAULT.maxConcurrent),
+  overlap_policy: z.enum(['skip'] satisfies OverlapPolicy[]).default(DEFAULT.overlapPolicy),
+  misfire_policy: z
+    .enum(['fire_once', 'skip', 'catch_up'] satisfies MisfirePolicy[])
+    .default(DEFAULT.misfirePolicy),
+  misfire_limit: z.number().default(DEFAULT.misfireLimit),
+  misfire_max_age_sec: z.number().default(DEFAULT.misfireMaxAgeSec),
+  window_sec: z.number().default(DEFAULT.windowSec),
+  idempotent: z.boolean().default(DEFAULT.isIdempotent),
+  pool: z.string().default('default'),
+  labels: z.record(z.string(), z.string()).default({}),
+  owner: z.string().nullish(),
+  enabled: z.boolean().default(true),
+};
+
+const setByAx = z.never().optional();
+
+/** A new task. Ranges and the schedule's own rules are the domain's. */
+export const NEW_TASK = strict({
+  id: taskId.optional(),
+  ...writable,
+  next_trigger_time: setByAx,
+  version: setByAx,
+  created_at: setByAx,
+  updated_at: setByAx,
+  error: setByAx,
+});
+
+/** A whole task as it was read, edited; what ax sets is ignored, but for `id` and `version`. */
+export const REPLACED_TASK = strict({
+  id: z.string().optional(),
+  ...writable,
+  next_trigger_time: z.unknown().optional(),
+  version: z.int().optional(),
+  created_at: z.unknown().optional(),
+  updated_at: z.unknown().optional(),
+  error: z.unknown().optional(),
+});
+
+export type TaskFields = z.output<typeof REPLACED_TASK> | z.output<typeof NEW_TASK>;
+
+type ScheduleField = 'cron_expr' | 'timezone' | 'interval' | 'run_at' | 'start_at' | 'end_at';
+
+/** The fields of each type of schedule; the first is required. */
+const OF_TYPE: Readonly<Record<Schedule['type'], readonly [ScheduleField, ...ScheduleField[]]>> = {
+  cron: ['cron_expr', 'timezone', 'start_at', 'end_at'],
+  interval: ['interval', 'start_at', 'end_at'],
+  once: ['run_at'],
+};
+const SCHEDULE_FIELDS = [...new Set(Object.values(OF_TYPE).flat())];
+
+/** Fields that the schedule's type lacks or has nothing to do with, whatever else is wrong with them. */
+export function scheduleFieldProblems(input: unknown): FieldProblem[] {
+  if (typeof input !== 'object' || input === null) return [];
+  const fields = new Map<string, unknown>(Object.entries(input));
+  const type = fields.get('schedule_type');
+  if (type !== 'cron' && type !== 'interval' && type !== 'once') return [];
+  const isGiven = (field: string) => (fields.get(field) ?? null) !== null;
+  const [required] = OF_TYPE[type];
+  const missing = isGiven(required)
+    ? []
+    : [{ field: required, problem: 'is missing', fix: `give it, as schedule_type is "${type}"` }];
+  const foreign = SCHEDULE_FIELDS.filter((field) => isGiven(field) && !OF_TYPE[type].includes(field));
+  return [
+    ...missing,
+    ...foreign.map((field) => ({
+      field,
+      problem: `does not belong to schedule_type "${type}"`,
+      fix: 'leave it out, or change schedule_type',
+    })),
+  ];
+}

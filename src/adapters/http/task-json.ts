@@ -1,0 +1,154 @@
+import { type z } from 'zod';
+import { type TaskDraft } from '../../application/tasks/manage-tasks.js';
+import { type FieldProblem, InvalidInput } from '../../domain/errors.js';
+import { type Policy } from '../../domain/policy.js';
+import { intervalAnchor, type Schedule } from '../../domain/schedule.js';
+import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
+import { check } from './field-problems.js';
+import { instantText } from './instant.js';
+import { NEW_TASK, REPLACED_TASK, scheduleFieldProblems, type TaskFields } from './task-fields.js';
+
+/**
+ * A new task from its JSON, also from a file; `id` is null if ax is to choose it. The draft carries what the domain has yet to judge.
+ * @throws InvalidInput with every unknown, missing, mistyped or misplaced field.
+ */
+export function taskDraft(json: unknown): { readonly id: string | null; readonly draft: TaskDraft } {
+  const fields = read(NEW_TASK, json, []);
+  return { id: fields.id ?? null, draft: draftOf(fields) };
+}
+
+/**
+ * The new definition of task `id` from its JSON, which may be the task as read: what ax sets is ignored, `version` is the version that
+ * the writer expects (null: any).
+ * @throws InvalidInput as `taskDraft`, also if the JSON names another id.
+ */
+export function taskReplacement(
+  json: unknown,
+  id: string,
+): { readonly version: number | null; readonly draft: TaskDraft } {
+  const fields = read(REPLACED_TASK, json, otherIdProblems(json, id));
+  return { version: fields.version ?? null, draft: draftOf(fields) };
+}
+
+function read<Fields extends TaskFields>(
+  schema: z.ZodType<Fields>,
+  json: unknown,
+  others: readonly FieldProblem[],
+): Fields {
+  const { value, problems } = check(schema, json);
+  const all = [...problems, ...others, ...scheduleFieldProblems(json)];
+  if (value === undefined || all.length > 0) throw new InvalidInput(all);
+  return value;
+}
+
+function otherIdProblems(json: unknown, id: string): FieldProblem[] {
+  const given = (json as { readonly id?: unknown } | null | undefined)?.id;
+  if (given === id || typeof given !== 'string') return [];
+  return [{ field: 'id', problem: 'is not the id in the path', fix: 'leave it out; an id never changes' }];
+}
+
+const draftOf =
+  (fields: TaskFields): TaskDraft =>
+  (createdAt) => ({
+    name: fields.name,
+    group: fields.group,
+    schedule: scheduleOf(fields, createdAt),
+    executor: fields.executor,
+    params: fields.params,
+    policy: policyOf(fields),
+    pool: fields.pool,
+    labels: fields.labels,
+    owner: fields.owner ?? null,
+    isEnabled: fields.enabled,
+  });
+
+/** `scheduleFieldProblems` has seen to the required fields; what stands in for them here is refused by the domain, too. */
+function scheduleOf(fields: TaskFields, createdAt: number): Schedule {
+  const startAt = fields.start_at ?? null;
+  const endAt = fields.end_at ?? null;
+  switch (fields.schedule_type) {
+    case 'cron':
+      return {
+        type: 'cron',
+        expr: fields.cron_expr ?? '',
+        timezone: fields.timezone ?? 'UTC',
+        startAt,
+        endAt,
+      };
+    case 'interval': {
+      const anchorAt = intervalAnchor(startAt, createdAt);
+      return { type: 'interval', everySec: fields.interval ?? 0, anchorAt, startAt, endAt };
+    }
+    case 'once':
+      return { type: 'once', runAt: fields.run_at ?? 0 };
+  }
+}
+
+const policyOf = (fields: TaskFields): Policy => ({
+  timeoutSec: fields.timeout_sec,
+  retryCount: fields.retry_count,
+  retryIntervalSec: fields.retry_interval,
+  retryStrategy: fields.retry_strategy,
+  retryMaxIntervalSec: fields.retry_max_interval,
+  hasRetryJitter: fields.retry_jitter,
+  maxConcurrent: fields.max_concurrent,
+  overlapPolicy: fields.overlap_policy,
+  misfirePolicy: fields.misfire_policy,
+  misfireLimit: fields.misfire_limit,
+  misfireMaxAgeSec: fields.misfire_max_age_sec,
+  windowSec: fields.window_sec,
+  isIdempotent: fields.idempotent,
+});
+
+/** The JSON of a task: every field, null where the schedule has none. A row that is no task any more shows what is known of it. */
+export function taskJson(task: Task | BrokenTask): Readonly<Record<string, unknown>> {
+  const { id, name, group, isEnabled: enabled, version, error } = task;
+  if (isBroken(task)) return { id, name, group, enabled, version, error };
+  return {
+    id,
+    name,
+    group,
+    ...scheduleJson(task.schedule),
+    executor: task.executor,
+    params: task.params,
+    ...policyJson(task.policy),
+    pool: task.pool,
+    labels: task.labels,
+    owner: task.owner,
+    enabled,
+    next_trigger_time: textOrNull(task.nextTriggerTime),
+    version,
+    created_at: instantText(task.createdAt),
+    updated_at: instantText(task.updatedAt),
+    error,
+  };
+}
+
+const scheduleJson = (schedule: Schedule) => ({
+  schedule_type: schedule.type,
+  cron_expr: schedule.type === 'cron' ? schedule.expr : null,
+  timezone: schedule.type === 'cron' ? schedule.timezone : null,
+  interval: schedule.type === 'interval' ? schedule.everySec : null,
+  run_at: schedule.type === 'once' ? instantText(schedule.runAt) : null,
+  start_at: schedule.type === 'once' ? null : textOrNull(schedule.startAt),
+  end_at: schedule.type === 'once' ? null : textOrNull(schedule.endAt),
+});
+
+const policyJson = (policy: Policy) => ({
+  timeout_sec: policy.timeoutSec,
+  retry_count: policy.retryCount,
+  retry_interval: policy.retryIntervalSec,
+  retry_strategy: policy.retryStrategy,
+  retry_max_interval: policy.retryMaxIntervalSec,
+  retry_jitter: policy.hasRetryJitter,
+  max_concurrent: policy.maxConcurrent,
+  overlap_policy: policy.overlapPolicy,
+  misfire_policy: policy.misfirePolicy,
+  misfire_limit: policy.misfireLimit,
+  misfire_max_age_sec: policy.misfireMaxAgeSec,
+  window_sec: policy.windowSec,
+  idempotent: policy.isIdempotent,
+});
+
+const textOrNull = (instant: number | null): string | null =>
+  instant === null ? null : instantText(instant);

@@ -1,0 +1,110 @@
+import { type ManageTasks } from '../../application/tasks/manage-tasks.js';
+import { type QueryTasks } from '../../application/tasks/query-tasks.js';
+import { AxError } from '../../domain/errors.js';
+import { type BrokenTask, isTaskId, type Task } from '../../domain/task.js';
+import { z } from 'zod';
+import { expectedVersion, versionTag } from './expected-version.js';
+import { writeCursor } from './cursor.js';
+import { checked, strict } from './field-problems.js';
+import { instantText, localText } from './instant.js';
+import { NEXT_FIRES, NO_QUERY, pageRequest, TASK_LIST, taskFilter } from './list-query.js';
+import { type ApiRequest, type Reply, route, type Route } from './route.js';
+import { taskDraft, taskJson, taskReplacement } from './task-json.js';
+
+const TOGGLE_BODY = strict({ enabled: z.boolean().optional() });
+
+/** Tasks: list, create, read, replace, delete, toggle, coming fire times. */
+export function taskRoutes({ manageTasks, queryTasks }: TaskUseCases): Route[] {
+  return [
+    route({
+      method: 'get',
+      path: '/tasks',
+      query: TASK_LIST,
+      handle: async ({ query }) => {
+        const { items, nextCursor } = await queryTasks.list(taskFilter(query), pageRequest(query));
+        return {
+          status: 200,
+          json: { items: items.map(taskJson), next_cursor: writeCursor('tasks', nextCursor) },
+        };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/tasks',
+      query: NO_QUERY,
+      handle: async ({ body, actor }) => {
+        const { id, draft } = taskDraft(body);
+        const task = await manageTasks.create(id, draft, actor);
+        return taskReply(task, 201, { Location: `/api/tasks/${task.id}` });
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/tasks/:id',
+      query: NO_QUERY,
+      handle: async (request) => taskReply(await queryTasks.find(taskIdOf(request))),
+    }),
+    route({
+      method: 'put',
+      path: '/tasks/:id',
+      query: NO_QUERY,
+      handle: async (request) => {
+        const id = taskIdOf(request);
+        const ifMatch = request.header('if-match');
+        const { version, draft } = taskReplacement(request.body, id);
+        const expected = ifMatch === undefined ? version : expectedVersion(ifMatch);
+        return taskReply(await manageTasks.replace(id, expected, draft, request.actor));
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/tasks/:id',
+      query: NO_QUERY,
+      handle: async (request) => {
+        const expected = expectedVersion(request.header('if-match'));
+        await manageTasks.delete(taskIdOf(request), expected, request.actor);
+        return { status: 204 };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/tasks/:id/toggle',
+      query: NO_QUERY,
+      handle: async (request) => {
+        const expected = expectedVersion(request.header('if-match'));
+        const { enabled = null } = checked(TOGGLE_BODY, request.body ?? {});
+        return taskReply(await manageTasks.toggle(taskIdOf(request), expected, enabled, request.actor));
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/tasks/:id/next',
+      query: NEXT_FIRES,
+      handle: async (request) => nextReply(queryTasks, taskIdOf(request), request.query.n),
+    }),
+  ];
+}
+
+interface TaskUseCases {
+  readonly manageTasks: ManageTasks;
+  readonly queryTasks: QueryTasks;
+}
+
+/** The id in the path. No store is asked for what cannot be an id. @throws AxError `not_found`. */
+export function taskIdOf({ id }: Pick<ApiRequest, 'id'>): string {
+  if (isTaskId(id)) return id;
+  throw new AxError('not_found', `there is no task ${JSON.stringify(id)}`);
+}
+
+const taskReply = (
+  task: Task | BrokenTask,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Reply => ({ status, headers: { ...headers, ETag: versionTag(task.version) }, json: taskJson(task) });
+
+async function nextReply(queryTasks: QueryTasks, id: string, n: number): Promise<Reply> {
+  const { task, slots } = await queryTasks.nextFires(id, n);
+  const timezone = task.schedule.type === 'cron' ? task.schedule.timezone : 'UTC';
+  const fires = slots.map((slot) => ({ at: instantText(slot), local: localText(slot, timezone) }));
+  return { status: 200, json: { fires } };
+}
