@@ -132,6 +132,12 @@ function textProblems(definition: TaskDefinition): FieldProblem[] {
   return problems;
 }
 
+/** For a run with params of its own. @throws InvalidInput on field `params`. */
+export function assertParams(params: Json): void {
+  const problems = paramsProblems(params);
+  if (problems.length > 0) throw new InvalidInput(problems);
+}
+
 function paramsProblems(params: Json): FieldProblem[] {
   const bytes = new TextEncoder().encode(JSON.stringify(params)).length;
   if (bytes <= MAX_PARAMS_BYTES) return [];

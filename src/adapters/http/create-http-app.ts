@@ -4,19 +4,18 @@ import { type Clock } from '../../ports/clock.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { executionRoutes } from './execution-routes.js';
-import { processRoutes } from './process-routes.js';
+import { type MetricsText, processRoutes } from './process-routes.js';
 import { requireToken } from './require-token.js';
 import { answerError, refusePath, routeOf, serveRoutes } from './serve-routes.js';
 import { taskRoutes } from './task-routes.js';
 
 /**
- * The HTTP surface of one process (docs/api.md). Without use cases, as in a worker, it serves only the health, readiness and metrics of
- * the process. `exposition` writes the metrics in Prometheus text format.
+ * The HTTP surface of one process (docs/api.md). Without use cases, as in a worker, it serves only health, readiness and metrics.
  */
 export function createHttpApp(parts: {
   readonly useCases: Omit<UseCases, 'readiness'> | null;
   readonly readiness: UseCases['readiness'];
-  readonly exposition: () => Promise<string>;
+  readonly exposition: () => Promise<MetricsText>;
   readonly metrics: Metrics;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Logger;

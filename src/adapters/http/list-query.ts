@@ -24,9 +24,10 @@ const whole = (min: number, max: number) =>
   });
 
 const label = readWith((value) => {
-  const colon = typeof value === 'string' ? value.indexOf(':') : -1;
-  if (typeof value !== 'string' || colon < 1) return new Refusal('is not a label', 'give key:value');
-  return { key: value.slice(0, colon), value: value.slice(colon + 1) };
+  const [, key, wanted] =
+    (typeof value === 'string' ? /^([\w./-]{1,63}):(.{0,255})$/u.exec(value) : null) ?? [];
+  if (key === undefined || wanted === undefined) return new Refusal('is not a label', 'give key:value');
+  return { key, value: wanted };
 });
 
 const page = (list: 'tasks' | 'executions') => ({

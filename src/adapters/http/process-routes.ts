@@ -2,10 +2,16 @@ import { type Readiness } from '../../application/readiness.js';
 import { ANY_QUERY } from './list-query.js';
 import { route, type Route } from './route.js';
 
-/** What a probe or a scraper asks of any process, without a token. `exposition` writes the metrics in Prometheus text format. */
+/** The metrics of the process as a scraper reads them. */
+export interface MetricsText {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** What a probe or a scraper asks of any process, without a token. */
 export function processRoutes(
   readiness: Pick<Readiness, 'report'>,
-  exposition: () => Promise<string>,
+  exposition: () => Promise<MetricsText>,
 ): Route[] {
   return [
     route({
@@ -29,11 +35,10 @@ export function processRoutes(
       method: 'get',
       path: '/metrics',
       query: ANY_QUERY,
-      handle: async () => ({
-        status: 200,
-        headers: { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' },
-        text: await exposition(),
-      }),
+      handle: async () => {
+        const { contentType, body } = await exposition();
+        return { status: 200, headers: { 'Content-Type': contentType }, text: body };
+      },
     }),
   ];
 }

@@ -14,7 +14,7 @@ export interface ApiRequest<Query = unknown> {
   header(name: string): string | undefined;
 }
 
-/** What a handler answers: `json`, or `text` of the given Content-Type, or nothing. */
+/** What a handler answers: `json`, or `text` whose Content-Type is among the headers, or nothing. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

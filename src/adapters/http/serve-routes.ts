@@ -33,7 +33,7 @@ export function serveRoutes(prefix: string, routes: readonly Route[], first: Req
 const readBytes = raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false });
 
 const bodyReader = ({ method }: Route): RequestHandler[] =>
-  method === 'post' || method === 'put' ? [readBytes as RequestHandler] : [];
+  method === 'post' || method === 'put' ? [readBytes] : [];
 
 const answer =
   (route: Route): RequestHandler =>

@@ -1,5 +1,5 @@
 import { AxError, messageOf } from '../../domain/errors.js';
-import { isBroken, type Task } from '../../domain/task.js';
+import { assertParams, isBroken, type Task } from '../../domain/task.js';
 import { type TriggerEvent, triggerWindow } from '../../domain/trigger.js';
 import { type Json } from '../../domain/json.js';
 import { type Clock } from '../../ports/clock.js';
@@ -39,13 +39,14 @@ export class RunTask {
 
   /**
    * The event of the run; `isNew` is false when `runKey` was used before.
-   * @throws AxError `not_found`, `conflict` (the stored task is broken), `unavailable`.
+   * @throws AxError `not_found`, `conflict` (the stored task is broken), `unavailable`; InvalidInput on `params`.
    */
   async run(id: string, request: RunRequest, actor: Actor): Promise<{ event: TriggerEvent; isNew: boolean }> {
     const { tasks, triggers, queue, metrics } = this.deps;
     const task = await tasks.find(id);
     if (task === null) throw new AxError('not_found', `there is no task ${id}`);
     if (isBroken(task)) throw brokenTask(task);
+    if (request.params !== undefined) assertParams(request.params);
     const planned = this.eventOf(task, request, await queue.epoch(), actor);
     const recorded = await triggers.recordManual(planned, request.runKey, {
       at: planned.firedAt,
