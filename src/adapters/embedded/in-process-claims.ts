@@ -1,0 +1,158 @@
+import { type ExecutionReport } from '../../domain/execution.js';
+import {
+  type Claim,
+  type ClaimAnswer,
+  type ClaimProgress,
+  type Claims,
+  type PreviousClaim,
+} from '../../ports/claims.js';
+import { type Delivery } from '../../ports/queue.js';
+import { type InProcessState } from './in-process-state.js';
+import { newRun, type Run } from './in-process-runs.js';
+
+/**
+ * Claims of runs. Their states:
+ *   queued ─claim→ claimed ─finish→ finished
+ *   claimed ─handBack→ queued
+ *   claimed ─claim by anyone, once its life is over→ claimed with the next generation
+ *   claimed ─renew, when its mark expired and others took the place→ queued: the claim is lost
+ * A call by a claim compares id, worker and generation, so a claim that was overtaken can change nothing any more.
+ */
+export class InProcessClaims implements Claims {
+  constructor(private readonly state: InProcessState) {}
+
+  async claim(delivery: Delivery, worker: string, ttlMs: number): Promise<ClaimAnswer> {
+    const { runs, clock } = this.state;
+    const { message, handle } = delivery;
+    const { event, task, generationFloor } = message;
+    const lane = this.state.lane(task.pool);
+    if (!lane.has(handle)) return { outcome: 'finished' };
+    const known = runs.find(event);
+    const refusal = known === undefined ? null : this.refusal(known, delivery);
+    if (refusal !== null) return refusal;
+
+    const run = known ?? runs.put(event, newRun(event.id, task.pool, handle));
+    const previous = previousOf(run);
+    const limit = task.policy.maxConcurrent;
+    runs.unmark(task.id, event.id);
+    run.state = 'claimed';
+    run.pool = task.pool;
+    run.handle = handle;
+    run.worker = worker;
+    run.generation = Math.max(run.generation, generationFloor) + 1;
+    run.ends = clock.monotonicMs() + ttlMs;
+    run.hasMark = runs.countMarks(task.id) < limit;
+    run.limit = limit;
+    run.isHandedBack = false;
+    if (run.hasMark) runs.mark(task.id, event.id, run.ends);
+    lane.touch(handle);
+    const { taskId, kind, slot, id: executionId } = event;
+    const { pool, generation } = run;
+    const claim = { taskId, kind, slot, executionId, pool, worker, generation, handle };
+    return { outcome: 'claimed', claim, isSaturated: !run.hasMark, previous };
+  }
+
+  async renew(claims: readonly Claim[], ttlMs: number): Promise<boolean[]> {
+    return claims.map((claim) => this.renewOne(claim, ttlMs));
+  }
+
+  async report(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean> {
+    const run = this.held(claim);
+    if (run === null) return false;
+    keepProgress(run, progress);
+    this.send(report);
+    return true;
+  }
+
+  async finish(claim: Claim, report: ExecutionReport): Promise<boolean> {
+    const { runs } = this.state;
+    const before = runs.find(claim);
+    if (before?.state === 'finished' && isBy(before, claim)) return true;
+    const run = this.held(claim);
+    if (run === null) return false;
+    runs.finish(claim, run);
+    runs.unmark(claim.taskId, claim.executionId);
+    this.state.lane(claim.pool).remove(claim.handle);
+    this.send(report);
+    return true;
+  }
+
+  async handBack(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean> {
+    const { runs, messageArrivals } = this.state;
+    const before = runs.find(claim);
+    if (before?.state === 'queued' && before.isHandedBack && isBy(before, claim)) return true;
+    const run = this.held(claim);
+    if (run === null) return false;
+    keepProgress(run, progress);
+    runs.unmark(claim.taskId, claim.executionId);
+    run.state = 'queued';
+    run.isHandedBack = true;
+    run.handle = this.state.lane(claim.pool).putBack(claim.handle);
+    this.send(report);
+    messageArrivals.announce();
+    return true;
+  }
+
+  /** Why a run cannot be claimed with this delivery, which is dropped if another one counts; null if it can. */
+  private refusal(run: Run, { message: { event, task }, handle }: Delivery): ClaimAnswer | null {
+    const lane = this.state.lane(task.pool);
+    if (run.id !== event.id || run.state === 'finished') {
+      lane.remove(handle);
+      return { outcome: run.id === event.id ? 'finished' : 'held' };
+    }
+    if (!this.state.runs.isClaimLive(run)) return null;
+    if (run.pool !== task.pool || run.handle !== handle) lane.remove(handle);
+    return { outcome: 'held' };
+  }
+
+  private renewOne(claim: Claim, ttlMs: number): boolean {
+    const { runs, clock } = this.state;
+    const run = this.held(claim);
+    if (run === null) return false;
+    if (run.hasMark && run.limit !== null && !runs.hasMark(claim.taskId, claim.executionId)) {
+      if (runs.countMarks(claim.taskId) >= run.limit) {
+        run.state = 'queued';
+        return false;
+      }
+    }
+    run.ends = clock.monotonicMs() + ttlMs;
+    if (run.hasMark) runs.mark(claim.taskId, claim.executionId, run.ends);
+    this.state.lane(claim.pool).touch(claim.handle);
+    return true;
+  }
+
+  /**
+   * The run if this claim is its latest one and has not ended, else null. A claim that the broker has lost is written again; how far it
+   * got is lost too, so it counts as begun.
+   */
+  private held(claim: Claim): Run | null {
+    const { runs } = this.state;
+    const run = runs.find(claim);
+    if (run !== undefined) return run.state === 'claimed' && isBy(run, claim) ? run : null;
+    const { executionId, pool, handle, worker, generation } = claim;
+    return runs.put(claim, {
+      ...newRun(executionId, pool, handle),
+      state: 'claimed',
+      worker,
+      generation,
+      hasMark: true,
+      attempt: 1,
+    });
+  }
+
+  private send(report: ExecutionReport): void {
+    this.state.reports.add(report);
+    this.state.reportArrivals.announce();
+  }
+}
+
+const previousOf = ({ worker, generation, attempt, failures, isHandedBack }: Run): PreviousClaim | null =>
+  worker === null ? null : { worker, generation, attempt, failures, isHandedBack };
+
+const isBy = (run: Run, claim: Claim): boolean =>
+  run.id === claim.executionId && run.worker === claim.worker && run.generation === claim.generation;
+
+function keepProgress(run: Run, { attempt, failures }: ClaimProgress): void {
+  run.attempt = Math.max(run.attempt, attempt);
+  run.failures = Math.max(run.failures, failures);
+}
