@@ -82,17 +82,7 @@ type Values = z.infer<z.ZodObject<typeof VARIABLES>>;
  * @throws AxError `refused_start` that lists every problem at once, unknown `AX_` names included.
  */
 export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: boolean): Config {
-  const parsed = z.object(VARIABLES).safeParse(withoutEmpty(env));
-  const problems = [
-    ...unknownNames(env),
-    ...(parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`),
-  ];
-  const backend = parsed.success ? backendOf(parsed.data, role) : null;
-  if (typeof backend === 'string') problems.push(backend);
-  if (problems.length > 0 || !parsed.success || backend === null || typeof backend === 'string') {
-    throw new AxError('refused_start', `the configuration has problems:\n  ${problems.join('\n  ')}`);
-  }
-  const values = parsed.data;
+  const { values, backend } = readVariables(env, (read) => backendOf(read, role));
   return {
     role,
     backend,
@@ -119,8 +109,32 @@ export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: bool
   };
 }
 
+/** What `ax migrate` needs. @throws AxError `refused_start` as `parseConfig`, or if there is no `AX_MYSQL_URL`. */
+export function parseMigration(env: NodeJS.ProcessEnv): { readonly mysqlUrl: string } {
+  const why =
+    'AX_MYSQL_URL is not set: give the database to migrate (embedded mode migrates by itself at start)';
+  const { backend } = readVariables(env, ({ AX_MYSQL_URL: mysqlUrl }) =>
+    mysqlUrl === undefined ? why : { mysqlUrl },
+  );
+  return backend;
+}
+
 /** The environment of this process. */
 export const environment = (): NodeJS.ProcessEnv => process.env;
+
+function readVariables<B extends object>(env: NodeJS.ProcessEnv, choose: (values: Values) => B | string) {
+  const parsed = z.object(VARIABLES).safeParse(withoutEmpty(env));
+  const chosen = parsed.success ? choose(parsed.data) : null;
+  const problems = [
+    ...unknownNames(env),
+    ...(parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`),
+    ...(typeof chosen === 'string' ? [chosen] : []),
+  ];
+  if (problems.length === 0 && parsed.success && chosen !== null && typeof chosen !== 'string') {
+    return { values: parsed.data, backend: chosen };
+  }
+  throw new AxError('refused_start', `the configuration has problems:\n  ${problems.join('\n  ')}`);
+}
 
 function backendOf(values: Values, role: Role): Backend | string {
   const { AX_MYSQL_URL: mysqlUrl, AX_REDIS_URL: redisUrl } = values;

@@ -28,7 +28,10 @@ export class Cluster {
   }
 
   /** Starts one more process and waits until it is ready. */
-  async serve(role: 'all' | 'coordinator' | 'worker', env: Readonly<Record<string, string>> = {}): Promise<AxProcess> {
+  async serve(
+    role: 'all' | 'coordinator' | 'worker',
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<AxProcess> {
     const ax = await AxProcess.serve({ ...this.env, ...env }, '--role', role);
     this.processes.push(ax);
     return ax;

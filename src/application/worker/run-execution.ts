@@ -81,7 +81,7 @@ class ClaimedRun {
     await this.start();
     while (!this.stop.signal.aborted) {
       const result = await this.tryOnce();
-      if (result === null || result.outcome.reason === this.stopReason()) return this.stopped(result);
+      if (result === null || this.wasInterrupted(result)) return this.stopped(result);
       if (result.outcome.status === 'success') return this.finish(this.reports.finished(result));
       this.failures++;
       const delayMs = planRetryDelayMs(this.message.task.policy, this.failures, () =>
@@ -238,6 +238,11 @@ class ClaimedRun {
         await clock.sleep(waitMs);
       }
     }
+  }
+
+  /** Whether the stop ended the attempt; one that came to its own end at that moment counts as it is. */
+  private wasInterrupted(result: AttemptResult): boolean {
+    return result.outcome.reason !== null && result.outcome.reason === this.stopReason();
   }
 
   private stopReason(): StopReason | null {

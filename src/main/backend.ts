@@ -1,0 +1,73 @@
+import { type ContainerModule } from 'inversify';
+import { InProcessBroker } from '../adapters/embedded/in-process-broker.js';
+import { openSqlite } from '../adapters/embedded/sqlite-store.js';
+import { assertMysqlFit } from '../adapters/mysql/assert-mysql-fit.js';
+import { openMysql } from '../adapters/mysql/open-mysql.js';
+import { RedisConnection } from '../adapters/redis/redis-connection.js';
+import { assertRedisFit } from '../adapters/redis/redis-fit.js';
+import { type Clock } from '../ports/clock.js';
+import { type Logger } from '../ports/logger.js';
+import { type Random } from '../ports/random.js';
+import { type Config } from './config.js';
+import { inProcessModule, redisModule, storeModule } from './modules/adapters.js';
+
+/** Connections that every transaction of one node shares: the tick, the collector, the sweep and the API. */
+const MYSQL_POOL = 10;
+
+export interface Backend {
+  readonly modules: readonly ContainerModule[];
+  /** Where the data is, for people. */
+  readonly description: string;
+  /** Ends all connections. `isClean`: every result was persisted and nothing runs any more. */
+  close(isClean: boolean): Promise<void>;
+}
+
+interface Tools {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** Connects to the stores and refuses what ax cannot work with. @throws AxError `refused_start`, `unavailable`. */
+export async function openBackend(config: Config, tools: Tools): Promise<Backend> {
+  const { backend } = config;
+  return backend.mode === 'embedded'
+    ? openEmbedded(backend.dataDir, tools)
+    : openCluster(backend.mysqlUrl, backend.redisUrl, config, tools);
+}
+
+async function openEmbedded(dataDir: string, { clock, random }: Tools): Promise<Backend> {
+  const store = await openSqlite(dataDir, { clock, random });
+  return {
+    modules: [storeModule(store.db), inProcessModule(new InProcessBroker(clock, store.queueEpoch))],
+    description: `embedded, data in ${dataDir}`,
+    close: (isClean) => store.close({ clean: isClean }),
+  };
+}
+
+async function openCluster(
+  mysqlUrl: string | null,
+  redisUrl: string,
+  { role, namespace }: Config,
+  { clock, random, logger }: Tools,
+): Promise<Backend> {
+  const redis = new RedisConnection({ url: redisUrl, namespace, logger });
+  const needsStore = role !== 'worker' && mysqlUrl !== null;
+  const db = needsStore ? openMysql(mysqlUrl, { poolSize: MYSQL_POOL, clock, random }) : null;
+  const close = async () => {
+    await redis.close();
+    await db?.close();
+  };
+  try {
+    await assertRedisFit(redis);
+    if (db !== null) await assertMysqlFit(db);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    modules: [redisModule(redis), ...(db === null ? [] : [storeModule(db)])],
+    description: db === null ? `worker on Redis, namespace ${namespace}` : `cluster, namespace ${namespace}`,
+    close,
+  };
+}

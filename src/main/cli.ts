@@ -1,0 +1,69 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { AxError, InvalidInput, messageOf } from '../domain/errors.js';
+import { environment, parseConfig, parseMigration, type Role } from './config.js';
+import { migrate } from './migrate.js';
+import { printNext } from './next.js';
+import { serve } from './serve.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+const atLeastOne = (text: string): number => {
+  const n = Number(text);
+  if (!Number.isInteger(n) || n < 1 || n > 1000)
+    throw new InvalidArgumentError('give a whole number from 1 to 1000');
+  return n;
+};
+
+const program = new Command('ax')
+  .description('A lightweight distributed scheduler for timed tasks.')
+  .version(version)
+  .showHelpAfterError();
+
+program
+  .command('serve')
+  .description('run ax until it is told to stop (SIGTERM or Ctrl-C)')
+  .addOption(
+    new Option('--role <role>', 'what this process does')
+      .choices(['all', 'coordinator', 'worker'])
+      .default('all'),
+  )
+  .option('--examples <file>', 'tasks to begin with on the first run, and the endpoint that they call')
+  .action(async (options: { role: Role; examples?: string }) => {
+    const config = parseConfig(environment(), options.role, process.stdout.isTTY);
+    await serve(config, { version, examples: options.examples ?? null });
+  });
+
+program
+  .command('migrate')
+  .description('bring the tables in AX_MYSQL_URL up to date')
+  .action(async () => migrate(parseMigration(environment()).mysqlUrl));
+
+program
+  .command('next')
+  .description('print the next fire times of a cron expression')
+  .argument('<expr>', 'five fields (minute first) or six (second first), quoted')
+  .option('--tz <zone>', 'IANA time zone', 'UTC')
+  .option('-n, --count <n>', 'how many', atLeastOne, 5)
+  .action((expr: string, options: { tz: string; count: number }) =>
+    printNext(expr, options.tz, options.count),
+  );
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // What ax refuses is told in words; anything else is a bug and shows where it happened.
+  const text =
+    error instanceof InvalidInput
+      ? error.problems.map(({ field, problem, fix }) => `${field}: ${problem}; ${fix}`).join('\n')
+      : error instanceof AxError
+        ? error.message
+        : error instanceof Error && error.stack !== undefined
+          ? error.stack
+          : messageOf(error);
+  process.stderr.write(`ax: ${text}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,26 @@
+import { Container, type ContainerModule } from 'inversify';
+import { type Config } from './config.js';
+import { commonModule, coordinatorModule, workerModule } from './modules/application.js';
+import { type Identity, TOKENS } from './tokens.js';
+
+/** What a role runs. */
+export const hasCoordinator = ({ role }: Config): boolean => role !== 'worker';
+export const hasWorker = ({ role }: Config): boolean => role !== 'coordinator';
+
+/** Wires one node; connects and starts nothing. */
+export function createContainer(
+  config: Config,
+  identity: Identity,
+  adapters: readonly ContainerModule[],
+): Container {
+  const container = new Container({ defaultScope: 'Singleton' });
+  container.bind(TOKENS.config).toConstantValue(config);
+  container.bind(TOKENS.identity).toConstantValue(identity);
+  container.load(
+    ...adapters,
+    commonModule,
+    ...(hasCoordinator(config) ? [coordinatorModule] : []),
+    ...(hasWorker(config) ? [workerModule] : []),
+  );
+  return container;
+}

@@ -1,0 +1,75 @@
+import { ContainerModule } from 'inversify';
+import { type InProcessBroker } from '../../adapters/embedded/in-process-broker.js';
+import { InProcessLock } from '../../adapters/embedded/in-process-lock.js';
+import { InProcessWakeup } from '../../adapters/embedded/in-process-wakeup.js';
+import { type HttpExecutor } from '../../adapters/executors/http-executor.js';
+import { RedisClaims } from '../../adapters/redis/redis-claims.js';
+import { type RedisConnection } from '../../adapters/redis/redis-connection.js';
+import { RedisLock } from '../../adapters/redis/redis-lock.js';
+import { RedisQueue } from '../../adapters/redis/redis-queue.js';
+import { RedisResults } from '../../adapters/redis/redis-results.js';
+import { RedisWakeup } from '../../adapters/redis/redis-wakeup.js';
+import { SqlAuditLog } from '../../adapters/sql/sql-audit-log.js';
+import { type SqlDb } from '../../adapters/sql/sql-db.js';
+import { SqlExecutionRepo } from '../../adapters/sql/sql-execution-repo.js';
+import { SqlTaskRepo } from '../../adapters/sql/sql-task-repo.js';
+import { SqlTokenRepo } from '../../adapters/sql/sql-token-repo.js';
+import { SqlTriggerRepo } from '../../adapters/sql/sql-trigger-repo.js';
+import { type SystemClock } from '../../adapters/system/system-clock.js';
+import { Sha256TokenHash } from '../../adapters/system/sha256-token-hash.js';
+import { type SystemRandom } from '../../adapters/system/system-random.js';
+import { UuidIds } from '../../adapters/system/uuid-ids.js';
+import { type PinoLogger } from '../../adapters/telemetry/pino-logger.js';
+import { type PrometheusMetrics } from '../../adapters/telemetry/prometheus-metrics.js';
+import { W3cTracer } from '../../adapters/telemetry/w3c-tracer.js';
+import { TOKENS as T } from '../tokens.js';
+
+export const systemModule = (clock: SystemClock, random: SystemRandom) =>
+  new ContainerModule(({ bind }) => {
+    bind(T.clock).toConstantValue(clock);
+    bind(T.random).toConstantValue(random);
+    bind(T.ids).toResolvedValue(() => new UuidIds());
+    bind(T.tokenHash).toResolvedValue(() => new Sha256TokenHash());
+  });
+
+export const telemetryModule = (logger: PinoLogger, metrics: PrometheusMetrics) =>
+  new ContainerModule(({ bind }) => {
+    bind(T.logger).toConstantValue(logger);
+    bind(T.metrics).toConstantValue(metrics);
+    bind(T.tracer).toResolvedValue(() => new W3cTracer());
+  });
+
+export const executorsModule = (http: HttpExecutor) =>
+  new ContainerModule(({ bind }) => {
+    bind(T.executors).toConstantValue(new Map([[http.type, http]]));
+  });
+
+/** Lock, queue and wake-ups of a cluster. */
+export const redisModule = (connection: RedisConnection) =>
+  new ContainerModule(({ bind }) => {
+    bind(T.lock).toResolvedValue(() => new RedisLock(connection));
+    bind(T.queue).toResolvedValue(() => new RedisQueue(connection));
+    bind(T.claims).toResolvedValue(() => new RedisClaims(connection));
+    bind(T.results).toResolvedValue(() => new RedisResults(connection));
+    bind(T.wakeup).toResolvedValue(() => new RedisWakeup(connection));
+  });
+
+/** Lock, queue and wake-ups of embedded mode. */
+export const inProcessModule = (broker: InProcessBroker) =>
+  new ContainerModule(({ bind }) => {
+    bind(T.lock).toResolvedValue((clock) => new InProcessLock(clock), [T.clock]);
+    bind(T.queue).toConstantValue(broker.queue);
+    bind(T.claims).toConstantValue(broker.claims);
+    bind(T.results).toConstantValue(broker.results);
+    bind(T.wakeup).toResolvedValue(() => new InProcessWakeup());
+  });
+
+/** The stores, on MySQL or SQLite. */
+export const storeModule = (db: SqlDb) =>
+  new ContainerModule(({ bind }) => {
+    bind(T.tasks).toResolvedValue(() => new SqlTaskRepo(db));
+    bind(T.triggers).toResolvedValue(() => new SqlTriggerRepo(db));
+    bind(T.executions).toResolvedValue(() => new SqlExecutionRepo(db));
+    bind(T.audit).toResolvedValue(() => new SqlAuditLog(db));
+    bind(T.tokens).toResolvedValue(() => new SqlTokenRepo(db));
+  });

@@ -1,0 +1,177 @@
+import { ContainerModule } from 'inversify';
+import { Authenticate } from '../../application/authenticate.js';
+import { CollectResults } from '../../application/coordinator/collect-results.js';
+import { Leadership } from '../../application/coordinator/leadership.js';
+import { RecoverExecutions } from '../../application/coordinator/recover-executions.js';
+import { ScheduleLoop } from '../../application/coordinator/schedule-loop.js';
+import { Tick } from '../../application/coordinator/tick.js';
+import { QueryExecutions } from '../../application/executions/query-executions.js';
+import { Readiness } from '../../application/readiness.js';
+import { ManageTasks } from '../../application/tasks/manage-tasks.js';
+import { QueryTasks } from '../../application/tasks/query-tasks.js';
+import { RunTask } from '../../application/tasks/run-task.js';
+import { Heartbeats } from '../../application/worker/heartbeats.js';
+import { RunExecution } from '../../application/worker/run-execution.js';
+import { WorkerLoop } from '../../application/worker/worker-loop.js';
+import { TOKENS as T } from '../tokens.js';
+
+/** A loop that has not finished a turn for this long does not do its work. */
+const STALE_AFTER_MS = 15_000;
+const SWEEP = { sweepMs: 5000, graceMs: 10_000 };
+
+/** What every role has. */
+export const commonModule = new ContainerModule(({ bind }) => {
+  bind(T.readiness).toResolvedValue((clock) => new Readiness(clock, STALE_AFTER_MS), [T.clock]);
+});
+
+/** The use cases and the coordinator's loops; needs the stores. */
+export const coordinatorModule = new ContainerModule(({ bind }) => {
+  bind(T.useCases).toResolvedValue(
+    (
+      tasks,
+      triggers,
+      executions,
+      queue,
+      wakeup,
+      clock,
+      ids,
+      tracer,
+      metrics,
+      logger,
+      identity,
+      authenticate,
+      readiness,
+    ) => {
+      const runDeps = { tasks, triggers, queue, tracer, clock, ids, metrics, logger, node: identity.node };
+      return {
+        manageTasks: new ManageTasks({ tasks, wakeup, clock, ids }),
+        runTask: new RunTask(runDeps),
+        queryTasks: new QueryTasks({ tasks, clock }),
+        queryExecutions: new QueryExecutions({ executions }),
+        authenticate,
+        readiness,
+      };
+    },
+    [
+      T.tasks,
+      T.triggers,
+      T.executions,
+      T.queue,
+      T.wakeup,
+      T.clock,
+      T.ids,
+      T.tracer,
+      T.metrics,
+      T.logger,
+      T.identity,
+      T.authenticate,
+      T.readiness,
+    ],
+  );
+  bind(T.authenticate).toResolvedValue(
+    (tokens, hash, audit, clock, config) =>
+      new Authenticate({ tokens, hash, audit, clock, adminToken: config.adminToken }),
+    [T.tokens, T.tokenHash, T.audit, T.clock, T.config],
+  );
+  bind(T.leadership).toResolvedValue(
+    (lock, clock, metrics, logger, identity, config) =>
+      new Leadership({ lock, clock, metrics, logger, owner: identity.instance, leaseMs: config.leaseMs }),
+    [T.lock, T.clock, T.metrics, T.logger, T.identity, T.config],
+  );
+  bind(T.tick).toResolvedValue(
+    (leadership, triggers, executions, queue, clock, ids, tracer, metrics, logger, identity, config) =>
+      new Tick(
+        { leadership, triggers, executions, queue, clock, ids, tracer, metrics, logger },
+        { node: identity.node, tickMs: config.tickMs, queueLimit: config.queueLimit },
+      ),
+    [
+      T.leadership,
+      T.triggers,
+      T.executions,
+      T.queue,
+      T.clock,
+      T.ids,
+      T.tracer,
+      T.metrics,
+      T.logger,
+      T.identity,
+      T.config,
+    ],
+  );
+  bind(T.scheduleLoop).toResolvedValue(
+    (tick, leadership, wakeup, clock, metrics, logger, readiness) =>
+      new ScheduleLoop({ tick, leadership, wakeup, clock, metrics, logger, readiness }),
+    [T.tick, T.leadership, T.wakeup, T.clock, T.metrics, T.logger, T.readiness],
+  );
+  bind(T.collectResults).toResolvedValue(
+    (results, executions, clock, metrics, logger, readiness, identity) =>
+      new CollectResults({
+        results,
+        executions,
+        clock,
+        metrics,
+        logger,
+        readiness,
+        taker: identity.instance,
+      }),
+    [T.results, T.executions, T.clock, T.metrics, T.logger, T.readiness, T.identity],
+  );
+  bind(T.recoverExecutions).toResolvedValue(
+    (leadership, executions, queue, results, clock, metrics, logger, identity) =>
+      new RecoverExecutions(
+        { leadership, executions, queue, results, clock, metrics, logger },
+        { node: identity.node, ...SWEEP },
+      ),
+    [T.leadership, T.executions, T.queue, T.results, T.clock, T.metrics, T.logger, T.identity],
+  );
+});
+
+/** The worker's loops; needs the queue and the executors. */
+export const workerModule = new ContainerModule(({ bind }) => {
+  bind(T.heartbeats).toResolvedValue(
+    (claims, clock, metrics, logger, config) =>
+      new Heartbeats({ claims, clock, metrics, logger, claimTtlMs: config.claimTtlMs }),
+    [T.claims, T.clock, T.metrics, T.logger, T.config],
+  );
+  bind(T.runExecution).toResolvedValue(
+    (claims, heartbeats, executors, clock, random, tracer, metrics, logger, identity, config) =>
+      new RunExecution({
+        claims,
+        heartbeats,
+        executors,
+        clock,
+        random,
+        tracer,
+        metrics,
+        logger,
+        worker: identity.instance,
+        claimTtlMs: config.claimTtlMs,
+      }),
+    [
+      T.claims,
+      T.heartbeats,
+      T.executors,
+      T.clock,
+      T.random,
+      T.tracer,
+      T.metrics,
+      T.logger,
+      T.identity,
+      T.config,
+    ],
+  );
+  bind(T.workerLoop).toResolvedValue(
+    (queue, runExecution, heartbeats, clock, metrics, logger, readiness, identity, config) =>
+      new WorkerLoop(
+        { queue, runExecution, heartbeats, clock, metrics, logger, readiness },
+        {
+          pools: config.pools,
+          concurrency: config.concurrency,
+          claimTtlMs: config.claimTtlMs,
+          drainMs: config.drainMs,
+          worker: identity.instance,
+        },
+      ),
+    [T.queue, T.runExecution, T.heartbeats, T.clock, T.metrics, T.logger, T.readiness, T.identity, T.config],
+  );
+});

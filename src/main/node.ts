@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { type Container } from 'inversify';
+import { HttpExecutor } from '../adapters/executors/http-executor.js';
+import { createHttpApp } from '../adapters/http/create-http-app.js';
+import { type HttpServer, startHttpServer } from '../adapters/http/start-http-server.js';
+import { SystemClock } from '../adapters/system/system-clock.js';
+import { SystemRandom } from '../adapters/system/system-random.js';
+import { type PinoLogger } from '../adapters/telemetry/pino-logger.js';
+import { PrometheusMetrics } from '../adapters/telemetry/prometheus-metrics.js';
+import { type UseCases } from '../application/use-cases.js';
+import { type Backend, openBackend } from './backend.js';
+import { type Config } from './config.js';
+import { createContainer, hasCoordinator, hasWorker } from './container.js';
+import { executorsModule, systemModule, telemetryModule } from './modules/adapters.js';
+import { TOKENS as T } from './tokens.js';
+
+/** A loop and the signal that ends it. */
+interface RunningLoop {
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/**
+ * One ax process, from start to stop. Start: connect and check the stores → wire → admin token → listen → loops.
+ * Stop: not ready → tick and recovery (the lease is released) → worker (drains, heartbeats last) → collector (applies what came in)
+ * → API → executors → stores. Nothing is closed before its users have ended.
+ */
+export class Node {
+  /** The generated admin token, on the first start only. */
+  newToken: string | null = null;
+  private http: HttpServer | null = null;
+  private readonly loops = new Map<'schedule' | 'recover' | 'worker' | 'collect', RunningLoop>();
+
+  private constructor(
+    private readonly config: Config,
+    private readonly container: Container,
+    private readonly backend: Backend,
+    private readonly executor: HttpExecutor,
+    private readonly metrics: PrometheusMetrics,
+    private readonly logger: PinoLogger,
+  ) {}
+
+  /** Connects and wires; nothing runs yet. @throws AxError `refused_start`, `unavailable`. */
+  static async open(config: Config, version: string, logger: PinoLogger): Promise<Node> {
+    const clock = new SystemClock();
+    const random = new SystemRandom();
+    const metrics = new PrometheusMetrics();
+    const executor = new HttpExecutor({ clock, version });
+    const backend = await openBackend(config, { clock, random, logger });
+    const identity = { node: config.nodeId, instance: `${config.nodeId}/${randomUUID().slice(0, 8)}` };
+    const container = createContainer(config, identity, [
+      systemModule(clock, random),
+      telemetryModule(logger, metrics),
+      executorsModule(executor),
+      ...backend.modules,
+    ]);
+    return new Node(config, container, backend, executor, metrics, logger);
+  }
+
+  get description(): string {
+    return this.backend.description;
+  }
+
+  get address(): string {
+    return this.http?.address ?? '';
+  }
+
+  /** Null in a worker. */
+  get useCases(): UseCases | null {
+    return hasCoordinator(this.config) ? this.container.get(T.useCases) : null;
+  }
+
+  async start(): Promise<void> {
+    const { config, container, logger, metrics } = this;
+    this.newToken = (await this.useCases?.authenticate.prepare()) ?? null;
+    const app = createHttpApp({
+      useCases: this.useCases,
+      readiness: container.get(T.readiness),
+      exposition: () => metrics.exposition(),
+      metrics,
+      clock: container.get(T.clock),
+      logger,
+    });
+    this.http = await startHttpServer(app, config.http.host, config.http.port);
+    if (hasCoordinator(config)) {
+      this.begin('collect', container.get(T.collectResults));
+      this.begin('schedule', container.get(T.scheduleLoop));
+      this.begin('recover', container.get(T.recoverExecutions));
+    }
+    if (hasWorker(config)) this.begin('worker', container.get(T.workerLoop));
+    logger.info({ address: this.http.address, role: config.role }, `listening on ${this.http.address}`);
+  }
+
+  /** Drains and closes everything; may be called after a failed start. */
+  async stop(): Promise<void> {
+    this.container.get(T.readiness).stopping();
+    await Promise.all([this.end('schedule'), this.end('recover')]);
+    await this.end('worker');
+    await this.end('collect');
+    await this.http?.close();
+    await this.executor.close();
+    await this.backend.close(await this.isDrained());
+  }
+
+  private begin(name: Parameters<Node['end']>[0], loop: { run(stop: AbortSignal): Promise<void> }): void {
+    const stop = new AbortController();
+    this.loops.set(name, { stop, ended: loop.run(stop.signal) });
+  }
+
+  private async end(name: 'schedule' | 'recover' | 'worker' | 'collect'): Promise<void> {
+    const loop = this.loops.get(name);
+    loop?.stop.abort();
+    await loop?.ended;
+  }
+
+  private async isDrained(): Promise<boolean> {
+    if (this.config.backend.mode !== 'embedded') return true;
+    return (await this.container.get(T.results).backlog()).depth === 0;
+  }
+}

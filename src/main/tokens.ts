@@ -1,0 +1,74 @@
+import { type ServiceIdentifier } from 'inversify';
+import { type Authenticate } from '../application/authenticate.js';
+import { type CollectResults } from '../application/coordinator/collect-results.js';
+import { type Leadership } from '../application/coordinator/leadership.js';
+import { type RecoverExecutions } from '../application/coordinator/recover-executions.js';
+import { type ScheduleLoop } from '../application/coordinator/schedule-loop.js';
+import { type Tick } from '../application/coordinator/tick.js';
+import { type Readiness } from '../application/readiness.js';
+import { type UseCases } from '../application/use-cases.js';
+import { type Heartbeats } from '../application/worker/heartbeats.js';
+import { type RunExecution } from '../application/worker/run-execution.js';
+import { type WorkerLoop } from '../application/worker/worker-loop.js';
+import { type AuditLog } from '../ports/audit.js';
+import { type Claims } from '../ports/claims.js';
+import { type Clock } from '../ports/clock.js';
+import { type ExecutionRepo } from '../ports/execution-repo.js';
+import { type Executor } from '../ports/executor.js';
+import { type Ids } from '../ports/ids.js';
+import { type Lock } from '../ports/lock.js';
+import { type Logger } from '../ports/logger.js';
+import { type Metrics } from '../ports/metrics.js';
+import { type Queue } from '../ports/queue.js';
+import { type Random } from '../ports/random.js';
+import { type Results } from '../ports/results.js';
+import { type TaskRepo } from '../ports/task-repo.js';
+import { type TokenHash } from '../ports/token-hash.js';
+import { type TokenRepo } from '../ports/token-repo.js';
+import { type Tracer } from '../ports/tracer.js';
+import { type TriggerRepo } from '../ports/trigger-repo.js';
+import { type Wakeup } from '../ports/wakeup.js';
+import { type Config } from './config.js';
+
+const token = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
+
+/** Identifies this process in this life: two processes never share it, nor does a restarted one. */
+export interface Identity {
+  readonly node: string;
+  readonly instance: string;
+}
+
+/** Everything that is bound, by what it is asked as. */
+export const TOKENS = {
+  config: token<Config>('Config'),
+  identity: token<Identity>('Identity'),
+  clock: token<Clock>('Clock'),
+  ids: token<Ids>('Ids'),
+  random: token<Random>('Random'),
+  tokenHash: token<TokenHash>('TokenHash'),
+  logger: token<Logger>('Logger'),
+  metrics: token<Metrics>('Metrics'),
+  tracer: token<Tracer>('Tracer'),
+  lock: token<Lock>('Lock'),
+  queue: token<Queue>('Queue'),
+  claims: token<Claims>('Claims'),
+  results: token<Results>('Results'),
+  wakeup: token<Wakeup>('Wakeup'),
+  tasks: token<TaskRepo>('TaskRepo'),
+  triggers: token<TriggerRepo>('TriggerRepo'),
+  executions: token<ExecutionRepo>('ExecutionRepo'),
+  audit: token<AuditLog>('AuditLog'),
+  tokens: token<TokenRepo>('TokenRepo'),
+  executors: token<ReadonlyMap<string, Executor>>('Executors'),
+  readiness: token<Readiness>('Readiness'),
+  useCases: token<UseCases>('UseCases'),
+  authenticate: token<Authenticate>('Authenticate'),
+  leadership: token<Leadership>('Leadership'),
+  tick: token<Tick>('Tick'),
+  scheduleLoop: token<ScheduleLoop>('ScheduleLoop'),
+  collectResults: token<CollectResults>('CollectResults'),
+  recoverExecutions: token<RecoverExecutions>('RecoverExecutions'),
+  heartbeats: token<Heartbeats>('Heartbeats'),
+  runExecution: token<RunExecution>('RunExecution'),
+  workerLoop: token<WorkerLoop>('WorkerLoop'),
+} as const;

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig, parseMigration, type Role } from '../../../src/main/config.js';
+
+const parse = (env: Record<string, string>, role: Role = 'all') => parseConfig(env, role, false);
+const problemsOf = (env: Record<string, string>, role: Role = 'all'): string => {
+  try {
+    parse(env, role);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('nothing was refused');
+};
+const MYSQL = 'mysql://ax:ax@db:3306/ax';
+const REDIS = 'redis://cache:6379';
+
+describe('configuration', () => {
+  it('runs embedded in ./ax-data on loopback when nothing is set', () => {
+    const config = parse({});
+    expect(config.backend).toEqual({ mode: 'embedded', dataDir: './ax-data' });
+    expect(config.http).toEqual({ host: '127.0.0.1', port: 8080 });
+    expect(config.adminToken).toBeNull();
+  });
+
+  it('runs as a cluster node when both URLs are set', () => {
+    const config = parse({ AX_MYSQL_URL: MYSQL, AX_REDIS_URL: REDIS }, 'coordinator');
+    expect(config.backend).toEqual({ mode: 'cluster', mysqlUrl: MYSQL, redisUrl: REDIS });
+  });
+
+  it('lets a worker do without MySQL', () => {
+    expect(parse({ AX_REDIS_URL: REDIS }, 'worker').backend).toEqual({
+      mode: 'cluster',
+      mysqlUrl: null,
+      redisUrl: REDIS,
+    });
+  });
+
+  it.each([
+    [{ AX_MYSQL_URL: MYSQL }, 'all', 'AX_REDIS_URL is not'],
+    [{ AX_REDIS_URL: REDIS }, 'all', 'AX_MYSQL_URL is not'],
+    [{ AX_REDIS_URL: REDIS }, 'coordinator', 'AX_MYSQL_URL is not'],
+    [{ AX_MYSQL_URL: MYSQL }, 'worker', 'AX_REDIS_URL is not'],
+    [{}, 'worker', '--role worker needs AX_REDIS_URL'],
+    [{}, 'coordinator', '--role coordinator needs AX_REDIS_URL and AX_MYSQL_URL'],
+  ] as const)('refuses %j for role %s', (env, role, text) => {
+    expect(problemsOf(env, role)).toContain(text);
+  });
+
+  it('reports every problem at once', () => {
+    const text = problemsOf({
+      AX_HTTP_PORT: '99999',
+      AX_TICK_MS: 'fast',
+      AX_REDIS_URL: 'http://cache',
+      AX_ADMIN_TOKEN: 'short',
+      AX_POOLS: 'a,,b',
+      AX_LOG_LEVEL: 'loud',
+    });
+    for (const name of [
+      'AX_HTTP_PORT',
+      'AX_TICK_MS',
+      'AX_REDIS_URL',
+      'AX_ADMIN_TOKEN',
+      'AX_POOLS',
+      'AX_LOG_LEVEL',
+    ]) {
+      expect(text).toContain(name);
+    }
+  });
+
+  it('refuses an unknown AX_ name and says which was meant', () => {
+    expect(problemsOf({ AX_HTTP_PROT: '80' })).toContain(
+      'AX_HTTP_PROT: unknown variable, did you mean AX_HTTP_PORT?',
+    );
+    expect(problemsOf({ AX_SOMETHING_ELSE_ALTOGETHER: '1' })).toMatch(/unknown variable$/);
+  });
+
+  it('leaves the names of the test suite and of other programs alone', () => {
+    expect(() => parse({ AX_TEST_REDIS_URL: 'x', PATH: '/bin', TICK_MS: 'x' })).not.toThrow();
+  });
+
+  it('takes an empty value as not set', () => {
+    expect(parse({ AX_HTTP_PORT: '', AX_MYSQL_URL: '' }).http.port).toBe(8080);
+  });
+
+  it('never sleeps longer than a third of the lease', () => {
+    expect(parse({ AX_LEASE_MS: '900' }).tickMs).toBe(300);
+    expect(parse({}).tickMs).toBe(1000);
+  });
+
+  it('migrates with the MySQL URL alone, and says so without it', () => {
+    expect(parseMigration({ AX_MYSQL_URL: MYSQL })).toEqual({ mysqlUrl: MYSQL });
+    expect(() => parseMigration({})).toThrow('AX_MYSQL_URL is not set');
+  });
+});
