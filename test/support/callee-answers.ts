@@ -54,7 +54,7 @@ export const stallBody = (sent: string): CalleeAnswer => {
 /** A body that does not end, with a chunk of 16 KiB whenever the last one has been taken. */
 export const endlessBody = (): CalleeAnswer => (socket) => {
   const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
-  const more = () => socket.write(chunk, (error) => (error == null ? setImmediate(more) : undefined));
+  const more = () => socket.write(chunk, (error) => (error ? undefined : setImmediate(more)));
   socket.write(headOf(200, { 'transfer-encoding': 'chunked' }), more);
 };
 
@@ -69,14 +69,13 @@ export const largeBody = (mebibytes: number): CalleeAnswer => {
   };
 };
 
-/** Writes exactly this, then leaves the connection open, ends it, or resets it. */
-export const raw = (text: string | Buffer, then: 'stay' | 'end' | 'reset' = 'end'): CalleeAnswer => {
-  return (socket) => {
-    const finish = () => {
-      if (then === 'end') socket.end();
-      if (then === 'reset') socket.resetAndDestroy();
-    };
-    if (text.length === 0) finish();
-    else socket.write(text, finish);
+/** Writes exactly this, then leaves the connection open, ends it, or resets it (a little later, so that the bytes get through). */
+export const raw = (text: string, then: 'stay' | 'end' | 'reset' = 'end'): CalleeAnswer => {
+  return async (socket) => {
+    if (text !== '') socket.write(text);
+    if (then === 'end') socket.end();
+    if (then !== 'reset') return;
+    await wait(50);
+    socket.resetAndDestroy();
   };
 };

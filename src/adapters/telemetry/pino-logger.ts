@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger as Pino, pino, stdTimeFunctions } from 'pino';
-import pretty from 'pino-pretty';
+import { isColorSupported, prettyFactory } from 'pino-pretty';
 import { type Logger } from '../../ports/logger.js';
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -38,9 +38,7 @@ export interface LoggerOptions {
 /** Each line is written before the call returns, so that the last ones before an exit or a crash are there. */
 export function createLogger({ level, isPretty, node, destination }: LoggerOptions): PinoLogger {
   const raw = destination ?? pino.destination({ dest: 1, sync: true });
-  const stream = isPretty
-    ? pretty({ destination: raw, sync: true, ignore: 'node', translateTime: 'SYS:HH:MM:ss.l' })
-    : raw;
+  const stream = isPretty ? prettified(raw) : raw;
   const options = {
     level,
     base: { node },
@@ -48,4 +46,14 @@ export function createLogger({ level, isPretty, node, destination }: LoggerOptio
     formatters: { level: (label: string) => ({ level: label }) },
   };
   return new PinoLogger(pino(options, stream));
+}
+
+/** The stream that pino-pretty offers would write later; its formatter alone keeps the promise. */
+function prettified(raw: DestinationStream): DestinationStream {
+  const format = prettyFactory({
+    colorize: isColorSupported,
+    ignore: 'node',
+    translateTime: 'SYS:HH:MM:ss.l',
+  });
+  return { write: (line) => void raw.write(format(line)) };
 }

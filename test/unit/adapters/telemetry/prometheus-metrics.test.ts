@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { COUNTERS, GAUGES, HISTOGRAMS } from '../../../../src/adapters/telemetry/metric-definitions.js';
+import { PrometheusMetrics } from '../../../../src/adapters/telemetry/prometheus-metrics.js';
+
+/** The samples of one family, comments left out. */
+const samplesOf = async (metrics: PrometheusMetrics, name: string): Promise<string[]> =>
+  (await metrics.exposition()).body
+    .split('\n')
+    .filter((line) => line.startsWith(`ax_${name}`))
+    .sort();
+
+describe('PrometheusMetrics', () => {
+  it('counts, by labels and by steps', async () => {
+    const metrics = new PrometheusMetrics();
+    metrics.count('executions_total', { status: 'fail', reason: 'dns' });
+    metrics.count('executions_total', { status: 'fail', reason: 'dns' }, 2);
+    metrics.count('executions_total', { status: 'success', reason: 'none' });
+    expect(await samplesOf(metrics, 'executions_total')).toEqual([
+      'ax_executions_total{status="fail",reason="dns"} 3',
+      'ax_executions_total{status="success",reason="none"} 1',
+    ]);
+  });
+
+  it('sorts observations into buckets', async () => {
+    const metrics = new PrometheusMetrics();
+    for (const seconds of [0.0004, 0.002, 4.9, 5, 400])
+      metrics.observe('trigger_lateness_seconds', {}, seconds);
+    const samples = await samplesOf(metrics, 'trigger_lateness_seconds');
+    expect(samples).toContain('ax_trigger_lateness_seconds_bucket{le="0.001"} 1');
+    expect(samples).toContain('ax_trigger_lateness_seconds_bucket{le="5"} 4');
+    expect(samples).toContain('ax_trigger_lateness_seconds_bucket{le="+Inf"} 5');
+    expect(samples).toContain('ax_trigger_lateness_seconds_count 5');
+  });
+
+  it('shows the last value of a gauge, and values without labels from the start', async () => {
+    const metrics = new PrometheusMetrics();
+    expect(await samplesOf(metrics, 'leader')).toContain('ax_leader 0');
+    metrics.gauge('leader', {}, 1);
+    metrics.gauge('queue_depth', {}, 7);
+    metrics.gauge('queue_depth', {}, 3);
+    expect(await samplesOf(metrics, 'leader')).toContain('ax_leader 1');
+    expect(await samplesOf(metrics, 'queue_depth')).toEqual(['ax_queue_depth 3']);
+  });
+
+  it('ignores values that are not numbers and counts that go down, and does not throw', async () => {
+    const metrics = new PrometheusMetrics();
+    metrics.count('task_errors_total', {}, -1);
+    metrics.count('task_errors_total', {}, Number.NaN);
+    metrics.observe('scan_duration_seconds', {}, Number.NaN);
+    metrics.gauge('due_backlog', {}, Number.POSITIVE_INFINITY);
+    expect(await samplesOf(metrics, 'task_errors_total')).toEqual(['ax_task_errors_total 0']);
+    expect(await samplesOf(metrics, 'scan_duration_seconds_count')).toEqual([
+      'ax_scan_duration_seconds_count 0',
+    ]);
+    expect(await samplesOf(metrics, 'due_backlog')).toEqual(['ax_due_backlog 0']);
+  });
+
+  it('keeps two nodes of one process apart and gives both the metrics of the process', async () => {
+    const [one, other] = [new PrometheusMetrics(), new PrometheusMetrics()];
+    one.count('tick_errors_total', {});
+    expect(await samplesOf(one, 'tick_errors_total')).toEqual(['ax_tick_errors_total 1']);
+    expect(await samplesOf(other, 'tick_errors_total')).toEqual(['ax_tick_errors_total 0']);
+    for (const metrics of [one, other]) {
+      const { contentType, body } = await metrics.exposition();
+      expect(contentType).toMatch(/^text\/plain; version=0\.0\.4/);
+      expect(body).toMatch(/^process_resident_memory_bytes \d+$/m);
+      expect(body).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
+    }
+  });
+
+  it('follows the conventions: help, base units, suffixes by type, one definition a name', async () => {
+    const { body } = await new PrometheusMetrics().exposition();
+    const typed = [...body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({
+      name,
+      type,
+    }));
+    const helped = [...body.matchAll(/^# HELP (\S+) \S.*$/gm)].map(([, name]) => name);
+    expect(helped).toEqual(typed.map(({ name }) => name));
+    expect(new Set(helped).size).toBe(helped.length);
+    for (const { name, type } of typed) {
+      expect(name).toMatch(/^(ax|process|nodejs)_[a-z0-9_]+$/);
+      expect(name.endsWith('_total'), name).toBe(type === 'counter');
+      expect(name).not.toMatch(/_(ms|millis|milliseconds|minutes|count|sum|bucket|info_total)$/);
+    }
+    const ours = [...Object.keys(COUNTERS), ...Object.keys(HISTOGRAMS), ...Object.keys(GAUGES)];
+    const shown = typed.map(({ name }) => name).filter((name) => name.startsWith('ax_'));
+    expect(shown.sort()).toEqual(ours.map((name) => `ax_${name}`).sort());
+  });
+
+  it('has ascending buckets', () => {
+    for (const { buckets } of Object.values(HISTOGRAMS)) {
+      expect([...buckets].sort((a, b) => a - b)).toEqual([...buckets]);
+      expect(new Set(buckets).size).toBe(buckets.length);
+    }
+  });
+});
