@@ -7,7 +7,7 @@ const MAX_PROBLEMS = 100;
 
 const EXPECTED: Readonly<Record<string, string>> = {
   string: 'a string',
-  number: 'a finite number',
+  number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
   object: 'an object',
@@ -111,6 +111,7 @@ function nameOf(value: unknown): string {
   if (value === undefined) return 'is missing';
   if (value === null) return 'is null';
   if (Array.isArray(value)) return 'is a list';
+  if (value === Infinity || value === -Infinity) return 'is too large a number';
   return typeof value === 'object' ? 'is an object' : `is a ${typeof value}`;
 }
 

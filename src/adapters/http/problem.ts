@@ -82,7 +82,7 @@ function problemOfAx(error: AxError, hasIfMatch: boolean): Problem {
 
 /** Errors of express and its body reader carry a status; only those of the client's making are shown. */
 function problemOfExpress(thrown: unknown): Problem {
-  const { status, type } = thrown as { status?: unknown; type?: unknown };
+  const { status, type } = (thrown ?? {}) as { readonly status?: unknown; readonly type?: unknown };
   const refuse = (code: ProblemCode, problem: string, fix: string) => {
     const errors = [{ field: code === 'invalid_input' ? 'request' : 'body', problem, fix }];
     return build(code, linesOf(errors), errors);

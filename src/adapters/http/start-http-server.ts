@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import { type AddressInfo, type Socket } from 'node:net';
 import { AxError, messageOf } from '../../domain/errors.js';
 
 /** A listening server. */
@@ -23,12 +23,13 @@ export async function startHttpServer(app: RequestListener, host: string, port: 
     { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
     app,
   );
+  const connections = new Connections(server);
   await listen(server, host, port);
   const { address, family, port: actualPort } = server.address() as AddressInfo;
   const shown = family === 'IPv6' ? `[${address}]` : address;
   return {
     address: `http://${shown}:${actualPort}`,
-    close: async (graceMs = DEFAULT_GRACE_MS) => close(server, graceMs),
+    close: async (graceMs = DEFAULT_GRACE_MS) => connections.close(graceMs),
   };
 }
 
@@ -45,15 +46,38 @@ const listen = async (server: Server, host: string, port: number): Promise<void>
     });
   });
 
-const close = async (server: Server, graceMs: number): Promise<void> =>
-  new Promise((resolve) => {
-    const cutOff = setTimeout(() => server.closeAllConnections(), graceMs);
-    // A connection that turns idle after its answer would stay open for the keep-alive time.
-    server.on('request', (_req, res) => res.setHeader('Connection', 'close'));
-    const sweep = setInterval(() => server.closeIdleConnections(), 20);
-    server.close(() => {
-      clearTimeout(cutOff);
-      clearInterval(sweep);
-      resolve();
+/**
+ * The connections of a server with their requests in flight. Node's own closing counts a connection that has sent nothing yet as busy,
+ * and leaves one open for the keep-alive time after its last answer.
+ */
+class Connections {
+  private readonly inFlight = new Map<Socket, number>();
+  private isClosing = false;
+
+  constructor(private readonly server: Server) {
+    server.on('connection', (socket) => {
+      this.inFlight.set(socket, 0);
+      socket.once('close', () => this.inFlight.delete(socket));
     });
-  });
+    server.on('request', ({ socket }, response) => {
+      this.add(socket, 1);
+      response.once('close', () => this.add(socket, -1));
+    });
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.isClosing = true;
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    for (const [socket, requests] of this.inFlight) if (requests === 0) socket.destroy();
+    const cutOff = setTimeout(() => this.server.closeAllConnections(), graceMs);
+    await closed;
+    clearTimeout(cutOff);
+  }
+
+  private add(socket: Socket, requests: number): void {
+    const known = this.inFlight.get(socket);
+    if (known === undefined) return;
+    this.inFlight.set(socket, known + requests);
+    if (this.isClosing && known + requests === 0) socket.destroySoon();
+  }
+}
