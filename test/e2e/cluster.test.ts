@@ -74,11 +74,11 @@ describe('two coordinators and two workers on one MySQL and one Redis', () => {
         SECONDS * 1000 + 60_000,
       );
 
-      expect(calls.map(({ taskId, slot }) => `${taskId} ${slot}`).toSorted()).toEqual(expected.toSorted());
       const byStatus = await cluster.query(
         `SELECT status, reason, COUNT(*) AS n FROM execution_log GROUP BY 1, 2`,
       );
       expect(byStatus).toEqual([{ status: 'success', reason: null, n: expected.length }]);
+      expect(calls.map(({ taskId, slot }) => `${taskId} ${slot}`).toSorted()).toEqual(expected.toSorted());
       const metrics = await (await fetch(`${standby.address()}/metrics`)).text();
       expect(metrics).toMatch(/^ax_leader 1$/m);
       print(leader === first ? 'first' : 'second');

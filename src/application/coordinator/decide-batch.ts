@@ -7,6 +7,7 @@ import { type TriggerEvent, triggerWindow } from '../../domain/trigger.js';
 import { type Ids } from '../../ports/ids.js';
 import { type Tracer } from '../../ports/tracer.js';
 import { type DecidedBatch } from '../../ports/trigger-repo.js';
+import { type Backlog } from './backlog.js';
 
 /** How long a task that cannot be decided is left alone before it is tried again. */
 const BROKEN_HOLD_MS = 60_000;
@@ -17,6 +18,7 @@ interface BatchContext {
   readonly queueEpoch: string;
   readonly ids: Ids;
   readonly tracer: Tracer;
+  readonly backlog: Backlog;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K] };
@@ -43,6 +45,11 @@ export function decideBatch(due: readonly (Task | BrokenTask)[], context: BatchC
 function decideOne(task: Task, times: FireTimes, context: BatchContext, batch: Mutable<DecidedBatch>): void {
   const cursor = task.nextTriggerTime;
   if (cursor === null) throw new Error('next_trigger_time is empty');
+  const heldUntil = context.backlog.holdUntil(task.id, context.now);
+  if (heldUntil !== null) {
+    batch.advances.push({ taskId: task.id, nextSlot: cursor, holdUntil: heldUntil });
+    return;
+  }
   const { schedule, policy } = task;
   const decision = decideDue({ schedule, policy, cursor, now: context.now, times });
   if (decision.skipped !== null) {
@@ -52,6 +59,7 @@ function decideOne(task: Task, times: FireTimes, context: BatchContext, batch: M
   if (decision.fire !== null) {
     const event = eventOf(task, decision.fire.slot, decision.fire.isMisfire, null, context);
     batch.fired.push({ event, task });
+    context.backlog.fired(event, task, decision);
   }
   batch.advances.push({ taskId: task.id, nextSlot: decision.nextSlot, holdUntil: decision.holdUntil });
 }

@@ -8,6 +8,7 @@ import { type Queue, type QueueMessage } from '../../ports/queue.js';
 import { type Tracer, traceIdOf } from '../../ports/tracer.js';
 import { type DecidedBatch, type TriggerOutcome, type TriggerRepo } from '../../ports/trigger-repo.js';
 import { messageFor } from '../message-for.js';
+import { Backlog } from './backlog.js';
 import { coordinatorVerdict, decideBatch } from './decide-batch.js';
 import { type Leadership } from './leadership.js';
 
@@ -29,6 +30,7 @@ export interface TickOptions {
  */
 export class Tick {
   private unpublished: QueueMessage[] = [];
+  private readonly backlog: Backlog;
 
   constructor(
     private readonly deps: {
@@ -43,7 +45,9 @@ export class Tick {
       readonly logger: Logger;
     },
     private readonly options: TickOptions,
-  ) {}
+  ) {
+    this.backlog = new Backlog(deps.queue);
+  }
 
   /** Ms until the next turn; 0 to go on at once. @throws AxError `unavailable`; the turn can be repeated safely. */
   async turn(): Promise<number> {
@@ -80,12 +84,14 @@ export class Tick {
 
   private async decide(queueEpoch: string): Promise<TriggerOutcome> {
     const { leadership, triggers, clock, ids, tracer, metrics, logger } = this.deps;
+    await this.backlog.refresh();
     const startedAt = clock.monotonicMs();
     const now = clock.now();
+    const context = { now, node: this.options.node, queueEpoch, ids, tracer, backlog: this.backlog };
     let decided: DecidedBatch | null = null;
     const outcome = await triggers.decideDue(
       { now, limit: BATCH_LIMIT, mayCommit: () => leadership.isCurrent() },
-      (due) => (decided = decideBatch(due, { now, node: this.options.node, queueEpoch, ids, tracer })),
+      (due) => (decided = decideBatch(due, context)),
     );
     metrics.observe('scan_duration_seconds', {}, (clock.monotonicMs() - startedAt) / 1000);
     metrics.gauge(

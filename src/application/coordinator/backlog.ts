@@ -1,0 +1,56 @@
+import { BACKLOG_PACE_MS, type DueDecision } from '../../domain/misfire.js';
+import { type Task } from '../../domain/task.js';
+import { type TriggerEvent } from '../../domain/trigger.js';
+import { type Queue } from '../../ports/queue.js';
+
+interface Late {
+  readonly maxConcurrent: number;
+  /** Fired and not known to have finished. */
+  events: readonly TriggerEvent[];
+  patientUntil: number;
+}
+
+/**
+ * Late slots of one task wait for room. Fired all at once they would overlap each other, and be skipped for an overlap that ax's own
+ * lateness made. So a late slot waits while `max_concurrent` late ones before it are queued or running, at most half the time between
+ * two slots, which lets every backlog shrink. Known to this leader only: another one starts with the pace alone.
+ */
+export class Backlog {
+  private readonly late = new Map<string, Late>();
+
+  constructor(private readonly queue: Queue) {}
+
+  /** Learns which late runs have ended; asks the queue only while there are any. @throws AxError `unavailable`. */
+  async refresh(): Promise<void> {
+    const events = [...this.late.values()].flatMap((late) => late.events);
+    if (events.length === 0) return;
+    const states = await this.queue.states(events);
+    const open = new Set(
+      events.filter((_, i) => states[i] === 'queued' || states[i] === 'claimed').map(({ id }) => id),
+    );
+    for (const [taskId, late] of this.late) {
+      late.events = late.events.filter(({ id }) => open.has(id));
+      if (late.events.length === 0) this.late.delete(taskId);
+    }
+  }
+
+  /** Until when the task's next late slot waits, epoch ms; null if it may fire now. */
+  holdUntil(taskId: string, now: number): number | null {
+    const late = this.late.get(taskId);
+    if (late === undefined || late.events.length < late.maxConcurrent || now >= late.patientUntil)
+      return null;
+    return Math.min(now + BACKLOG_PACE_MS, late.patientUntil);
+  }
+
+  fired(event: TriggerEvent, task: Task, { nextSlot, holdUntil }: DueDecision): void {
+    if (nextSlot === null || holdUntil === null) {
+      this.late.delete(task.id);
+      return;
+    }
+    this.late.set(task.id, {
+      maxConcurrent: task.policy.maxConcurrent,
+      events: [...(this.late.get(task.id)?.events ?? []), event],
+      patientUntil: event.firedAt + Math.max(BACKLOG_PACE_MS, (nextSlot - event.slot) / 2),
+    });
+  }
+}
