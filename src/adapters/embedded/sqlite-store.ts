@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database } from 'better-sqlite3';
+import knex, { type Knex } from 'knex';
+import { AxError, messageOf } from '../../domain/errors.js';
+import { type Clock } from '../../ports/clock.js';
+import { type Random } from '../../ports/random.js';
+import { migrate } from '../sql/migrate.js';
+import { SqlDb } from '../sql/sql-db.js';
+import { sqliteDialect } from './sqlite-dialect.js';
+import { lockDirectory } from './sqlite-lock.js';
+
+/** A store in one file, used by one process at a time. */
+export interface SqliteStore {
+  readonly db: SqlDb;
+  /**
+   * The epoch for the queue in this process: that of the last run if it ended cleanly, so with nothing queued or claimed, else a new
+   * one.
+   */
+  readonly queueEpoch: string;
+  /** Ends the use of the directory; `clean` says that the queue is empty and keeps its epoch for the next run. */
+  close(how: { readonly clean: boolean }): Promise<void>;
+}
+
+/** Waits for other programs that write to the file; keep it short, since the whole process waits. */
+const BUSY_MS = 1000;
+
+/** An acknowledged trigger survives the loss of power: `synchronous` is FULL, in WAL one sync per transaction. */
+const PRAGMAS = ['journal_mode = WAL', 'synchronous = FULL', `busy_timeout = ${BUSY_MS}`];
+
+/**
+ * Opens `ax.db` in the directory, which is made if missing, with the current schema.
+ * @throws AxError `refused_start` when another ax uses the directory or it cannot be written.
+ */
+export async function openSqlite(
+  dataDir: string,
+  ports: { readonly clock: Clock; readonly random: Random },
+): Promise<SqliteStore> {
+  const unlock = takeDirectory(dataDir);
+  const db = new SqlDb(openKnex(join(dataDir, 'ax.db')), sqliteDialect, ports.clock, ports.random);
+  try {
+    await migrate(db);
+    const queueEpoch = await startEpoch(db.knex);
+    return {
+      db,
+      queueEpoch,
+      close: async ({ clean }) => {
+        if (clean) await setState(db.knex, 'clean_epoch', queueEpoch);
+        await db.close();
+        unlock();
+      },
+    };
+  } catch (error) {
+    await db.close();
+    unlock();
+    throw error;
+  }
+}
+
+function takeDirectory(dataDir: string): () => void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    return lockDirectory(dataDir, join(dataDir, 'ax.lock'));
+  } catch (error) {
+    if (error instanceof AxError) throw error;
+    const fix = 'let ax write there, or set AX_DATA_DIR to another directory';
+    throw new AxError(
+      'refused_start',
+      `the data directory ${dataDir} is not usable (${messageOf(error)}): ${fix}`,
+    );
+  }
+}
+
+function openKnex(filename: string): Knex {
+  return knex({
+    client: 'better-sqlite3',
+    connection: { filename },
+    useNullAsDefault: true,
+    compileSqlOnError: false,
+    pool: {
+      min: 1,
+      max: 1,
+      afterCreate: (connection: Database, done: (error: unknown) => void) => {
+        for (const pragma of PRAGMAS) connection.pragma(pragma);
+        // SQLite's own lowers ASCII only.
+        connection.function('lower', { deterministic: true }, (text: unknown) =>
+          typeof text === 'string' ? text.toLowerCase() : text,
+        );
+        done(null);
+      },
+    },
+  });
+}
+
+/** The stored epoch is there only between a clean end and the next start. */
+async function startEpoch(knex: Knex): Promise<string> {
+  const clean = await knex<{ name: string; value: string }>('ax_state')
+    .where({ name: 'clean_epoch' })
+    .first();
+  await knex('ax_state').where({ name: 'clean_epoch' }).delete();
+  return clean?.value ?? randomUUID();
+}
+
+async function setState(knex: Knex, name: string, value: string): Promise<void> {
+  await knex('ax_state').insert({ name, value }).onConflict('name').merge();
+}

@@ -1,0 +1,52 @@
+import { AxError } from '../../domain/errors.js';
+import { pendingMigrations } from '../sql/migrate.js';
+import { type SqlDb } from '../sql/sql-db.js';
+
+/** First releases with both SKIP LOCKED and JSON_TABLE. */
+const MIN_MYSQL = [8, 0, 4] as const;
+const MIN_MARIADB = [10, 6, 0] as const;
+
+/**
+ * Refuses a server that ax cannot work with: too old, read only, or without ax's current tables.
+ * @throws AxError `refused_start` that says what to do; `unavailable` when the server cannot be reached.
+ */
+export async function assertMysqlFit(db: SqlDb): Promise<void> {
+  const [server] = await db.read((sql) =>
+    sql.rows<{ version: string; is_read_only: unknown }>(
+      'SELECT VERSION() AS version, @@global.read_only AS is_read_only',
+    ),
+  );
+  assertVersion(server?.version ?? '');
+  // Newer MariaDB answers with a word.
+  if (!/^(0|off)$/i.test(String(server?.is_read_only))) {
+    throw refuse('the server is read only', 'connect to the primary, or set read_only = 0 there');
+  }
+  const missing = await pendingMigrations(db);
+  if (missing.length > 0) {
+    throw refuse(`the database lacks ${missing.join(', ')}`, 'run `ax migrate` with this version of ax');
+  }
+}
+
+/** `version` as VERSION() tells it. @throws AxError `refused_start`. */
+export function assertVersion(version: string): void {
+  const isMariaDb = /mariadb/i.test(version);
+  // Old MariaDB hides behind the version of an old MySQL.
+  const found =
+    /^(\d+)\.(\d+)\.(\d+)/
+      .exec(version.replace(/^5\.5\.5-/, ''))
+      ?.slice(1)
+      .map(Number) ?? [];
+  const minimum = isMariaDb ? MIN_MARIADB : MIN_MYSQL;
+  if (found.length === 3 && isAtLeast(found, minimum)) return;
+  throw refuse(
+    `the server's version is ${version || 'unknown'}`,
+    `use MySQL ${MIN_MYSQL.join('.')} or later, or MariaDB ${MIN_MARIADB.slice(0, 2).join('.')} or later`,
+  );
+}
+
+function isAtLeast(found: readonly number[], minimum: readonly number[]): boolean {
+  const i = minimum.findIndex((part, place) => part !== found[place]);
+  return i === -1 || (found[i] ?? 0) > (minimum[i] ?? 0);
+}
+
+const refuse = (problem: string, fix: string): AxError => new AxError('refused_start', `${problem}: ${fix}`);

@@ -1,0 +1,104 @@
+import { type Knex } from 'knex';
+import { AxError } from '../../domain/errors.js';
+import { type BrokenTask, type Task } from '../../domain/task.js';
+import { type AuditEntry } from '../../ports/audit.js';
+import { type Page, type PageRequest, type TaskFilter, type TaskRepo } from '../../ports/task-repo.js';
+import { pageOf, rowsToRead } from './keyset-page.js';
+import { appendAudit } from './sql-audit-log.js';
+import { type SqlDb, type Statements } from './sql-db.js';
+import { TaskMapper } from './task-mapper.js';
+import { TASK_COLUMNS, taskRow, type TaskRow } from './task-row.js';
+
+const SELECT_BY_ID = `SELECT ${TASK_COLUMNS.join(', ')} FROM task_meta WHERE id = ?`;
+
+export class SqlTaskRepo implements TaskRepo {
+  private readonly mapper = new TaskMapper();
+
+  constructor(private readonly db: SqlDb) {}
+
+  async insert(task: Task, audit: AuditEntry): Promise<void> {
+    await this.db.transaction(async (sql) => {
+      try {
+        await sql.knex('task_meta').insert(taskRow(task, sql.dialect));
+      } catch (error) {
+        if (!sql.isDuplicate(error)) throw error;
+        throw new AxError('already_exists', `there is a task ${task.id} already`);
+      }
+      await appendAudit(sql, audit);
+    });
+  }
+
+  async find(id: string): Promise<Task | BrokenTask | null> {
+    const [row] = await this.db.read((sql) => sql.rows<TaskRow>(SELECT_BY_ID, [id]));
+    return row === undefined ? null : this.mapper.fromRow(row);
+  }
+
+  async list(filter: TaskFilter, page: PageRequest): Promise<Page<Task | BrokenTask>> {
+    const rows = await this.db.read((sql) => {
+      const query = sql.knex('task_meta').select(...TASK_COLUMNS);
+      narrow(query, filter, sql.dialect.labelValue);
+      if (page.cursor !== null) query.where('id', '>', page.cursor);
+      return sql.select<TaskRow>(query.orderBy('id').limit(rowsToRead(page)).offset(page.offset));
+    });
+    return pageOf(
+      rows.map((row) => this.mapper.fromRow(row)),
+      page,
+      ({ id }) => id,
+    );
+  }
+
+  async update(
+    id: string,
+    expectedVersion: number | null,
+    change: (current: Task | BrokenTask) => { readonly task: Task; readonly audit: AuditEntry },
+  ): Promise<Task> {
+    return this.db.transaction(async (sql) => {
+      const { task, audit } = change(await this.lock(sql, id, expectedVersion));
+      await sql
+        .knex('task_meta')
+        .where({ id })
+        .update({ ...taskRow(task, sql.dialect), hold_until: null });
+      await appendAudit(sql, audit);
+      return task;
+    });
+  }
+
+  async delete(
+    id: string,
+    expectedVersion: number | null,
+    audit: (current: Task | BrokenTask) => AuditEntry,
+  ): Promise<void> {
+    await this.db.transaction(async (sql) => {
+      const entry = audit(await this.lock(sql, id, expectedVersion));
+      await sql.run('DELETE FROM task_meta WHERE id = ?', [id]);
+      await appendAudit(sql, entry);
+    });
+  }
+
+  private async lock(
+    sql: Statements,
+    id: string,
+    expectedVersion: number | null,
+  ): Promise<Task | BrokenTask> {
+    const [row] = await sql.rows<TaskRow>(`${SELECT_BY_ID} ${sql.dialect.forUpdate}`, [id]);
+    if (row === undefined) throw new AxError('not_found', `there is no task ${id}`);
+    const current = this.mapper.fromRow(row);
+    if (expectedVersion !== null && expectedVersion !== current.version) {
+      const versions = `it is at version ${current.version}, not ${expectedVersion}`;
+      throw new AxError('version_conflict', `task ${id} was changed meanwhile: ${versions}`);
+    }
+    return current;
+  }
+}
+
+function narrow(query: Knex.QueryBuilder, filter: TaskFilter, labelValue: string): void {
+  const { group, owner, isEnabled, label, text } = filter;
+  if (group !== undefined) query.where('group_name', group);
+  if (owner !== undefined) query.where('owner', owner);
+  if (isEnabled !== undefined) query.where('enabled', Number(isEnabled));
+  if (label !== undefined)
+    query.whereRaw(`${labelValue} = ?`, [`$.${JSON.stringify(label.key)}`, label.value]);
+  if (text === undefined) return;
+  const pattern = `%${text.toLowerCase().replaceAll(/[!%_]/g, '!$&')}%`;
+  query.whereRaw("(LOWER(id) LIKE ? ESCAPE '!' OR LOWER(name) LIKE ? ESCAPE '!')", [pattern, pattern]);
+}

@@ -1,0 +1,175 @@
+import { cronProblems } from '../../domain/cron.js';
+import { AxError, InvalidInput, messageOf } from '../../domain/errors.js';
+import {
+  executorProblems,
+  type ExecutorSpec,
+  HTTP_METHODS,
+  type HttpMethod,
+} from '../../domain/executor-spec.js';
+import { type Json } from '../../domain/json.js';
+import {
+  type MisfirePolicy,
+  type OverlapPolicy,
+  type Policy,
+  policyProblems,
+  type RetryStrategy,
+} from '../../domain/policy.js';
+import { intervalAnchor, MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
+import { type BrokenTask, type Task } from '../../domain/task.js';
+import { type TaskColumn, type TaskRow } from './task-row.js';
+
+const RETRY_STRATEGIES: readonly RetryStrategy[] = ['fixed', 'exponential'];
+const OVERLAP_POLICIES: readonly OverlapPolicy[] = ['skip'];
+const MISFIRE_POLICIES: readonly MisfirePolicy[] = ['fire_once', 'skip', 'catch_up'];
+const KNOWN_CRONS = 10_000;
+
+/** Makes tasks of rows. A row that is not a task becomes a BrokenTask that says why; nothing is thrown. */
+export class TaskMapper {
+  /** Expressions with zones that were found good; checking one costs more than the rest of its row. */
+  private readonly knownCrons = new Set<string>();
+
+  fromRow(row: TaskRow): Task | BrokenTask {
+    try {
+      return this.restore(row);
+    } catch (error) {
+      return {
+        id: String(row.id),
+        name: String(row.name),
+        group: String(row.group_name),
+        isEnabled: row.enabled === 1,
+        version: Number.isSafeInteger(row.version) ? (row.version as number) : 0,
+        error: messageOf(error),
+      };
+    }
+  }
+
+  private restore(row: TaskRow): Task {
+    const createdAt = whole(row, 'created_at');
+    return {
+      id: text(row, 'id'),
+      name: text(row, 'name'),
+      group: text(row, 'group_name'),
+      schedule: this.schedule(row, createdAt),
+      executor: executor(row),
+      params: json(row, 'params_json') as Json,
+      policy: policy(row),
+      pool: text(row, 'pool'),
+      labels: labels(row),
+      owner: row.owner === null ? null : text(row, 'owner'),
+      isEnabled: flag(row, 'enabled'),
+      nextTriggerTime: wholeOrNull(row, 'next_trigger_time'),
+      version: whole(row, 'version'),
+      error: row.error === null ? null : text(row, 'error'),
+      createdAt,
+      updatedAt: whole(row, 'updated_at'),
+    };
+  }
+
+  private schedule(row: TaskRow, createdAt: number): Schedule {
+    const type = oneOf(row, 'schedule_type', ['cron', 'interval', 'once'] as const);
+    if (type === 'once') return { type, runAt: whole(row, 'run_at') };
+    const startAt = wholeOrNull(row, 'start_at');
+    const endAt = wholeOrNull(row, 'end_at');
+    if (type === 'cron') {
+      const [expr, timezone] = [text(row, 'cron_expr'), text(row, 'timezone')];
+      this.assertCron(expr, timezone);
+      return { type, expr, timezone, startAt, endAt };
+    }
+    const everySec = whole(row, 'interval_sec');
+    if (everySec < 1 || everySec > MAX_INTERVAL_SEC) throw corrupt('interval_sec', everySec);
+    return { type, everySec, anchorAt: intervalAnchor(startAt, createdAt), startAt, endAt };
+  }
+
+  private assertCron(expr: string, timezone: string): void {
+    const key = `${timezone}|${expr}`;
+    if (this.knownCrons.has(key)) return;
+    const problems = cronProblems(expr, timezone);
+    if (problems.length > 0) throw new InvalidInput(problems);
+    if (this.knownCrons.size >= KNOWN_CRONS) this.knownCrons.clear();
+    this.knownCrons.add(key);
+  }
+}
+
+function policy(row: TaskRow): Policy {
+  const restored: Policy = {
+    timeoutSec: whole(row, 'timeout_sec'),
+    retryCount: whole(row, 'retry_count'),
+    retryIntervalSec: whole(row, 'retry_interval_sec'),
+    retryStrategy: oneOf(row, 'retry_strategy', RETRY_STRATEGIES),
+    retryMaxIntervalSec: whole(row, 'retry_max_interval_sec'),
+    hasRetryJitter: flag(row, 'retry_jitter'),
+    maxConcurrent: whole(row, 'max_concurrent'),
+    overlapPolicy: oneOf(row, 'overlap_policy', OVERLAP_POLICIES),
+    misfirePolicy: oneOf(row, 'misfire_policy', MISFIRE_POLICIES),
+    misfireLimit: whole(row, 'misfire_limit'),
+    misfireMaxAgeSec: whole(row, 'misfire_max_age_sec'),
+    windowSec: whole(row, 'window_sec'),
+    isIdempotent: flag(row, 'idempotent'),
+  };
+  const problems = policyProblems(restored);
+  if (problems.length > 0) throw new InvalidInput(problems);
+  return restored;
+}
+
+function executor(row: TaskRow): ExecutorSpec {
+  const { type, url, method, headers } = record(row, 'executor_json');
+  const isHttp = type === 'http' && typeof url === 'string' && HTTP_METHODS.includes(method as HttpMethod);
+  if (!isHttp || !isTextRecord(headers)) throw corrupt('executor_json', row.executor_json);
+  const spec: ExecutorSpec = { type, url, method: method as HttpMethod, headers };
+  const problems = executorProblems(spec);
+  if (problems.length > 0) throw new InvalidInput(problems);
+  return spec;
+}
+
+function labels(row: TaskRow): Readonly<Record<string, string>> {
+  const found = record(row, 'labels_json');
+  if (!isTextRecord(found)) throw corrupt('labels_json', row.labels_json);
+  return found;
+}
+
+const isTextRecord = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' && value !== null && Object.values(value).every((v) => typeof v === 'string');
+
+const corrupt = (column: TaskColumn, value: unknown): AxError =>
+  new AxError('corrupt_row', `${column} holds ${String(JSON.stringify(value)).slice(0, 100)}`);
+
+function text(row: TaskRow, column: TaskColumn): string {
+  const value = row[column];
+  if (typeof value !== 'string') throw corrupt(column, value);
+  return value;
+}
+
+function whole(row: TaskRow, column: TaskColumn): number {
+  const value = row[column];
+  if (!Number.isSafeInteger(value)) throw corrupt(column, value);
+  return value as number;
+}
+
+const wholeOrNull = (row: TaskRow, column: TaskColumn): number | null =>
+  row[column] === null ? null : whole(row, column);
+
+function flag(row: TaskRow, column: TaskColumn): boolean {
+  const value = row[column];
+  if (value !== 0 && value !== 1) throw corrupt(column, value);
+  return value === 1;
+}
+
+function oneOf<T extends string>(row: TaskRow, column: TaskColumn, words: readonly T[]): T {
+  const value = row[column];
+  if (!words.includes(value as T)) throw corrupt(column, value);
+  return value as T;
+}
+
+function json(row: TaskRow, column: TaskColumn): unknown {
+  try {
+    return JSON.parse(text(row, column));
+  } catch {
+    throw corrupt(column, row[column]);
+  }
+}
+
+function record(row: TaskRow, column: TaskColumn): Readonly<Record<string, unknown>> {
+  const value = json(row, column);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw corrupt(column, row[column]);
+  return value as Record<string, unknown>;
+}
