@@ -16,8 +16,8 @@ export type ExecutorSpec = HttpExecutorSpec;
 export type ExecutorType = ExecutorSpec['type'];
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
-
-const HEADER_VALUE = /^[^\x00-\x08\x0a-\x1f\x7f]{0,4096}$/;
+/** Latin-1 without control characters: what a header line can carry. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,4096}$/;
 /** Set by ax itself, or by the connection. */
 const RESERVED_HEADERS =
   /^(host|content-length|content-type|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|idempotency-key|traceparent|tracestate|x-ax-.*)$/i;
@@ -58,8 +58,8 @@ function headerProblems(headers: Readonly<Record<string, string>>): FieldProblem
     return [
       {
         field,
-        problem: 'has a line break or control character',
-        fix: 'use one line of text, 4096 characters at most',
+        problem: 'has a line break, a control character or one that headers cannot carry',
+        fix: 'use one line of Latin-1 text, 4096 characters at most',
       },
     ];
   });

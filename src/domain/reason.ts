@@ -7,7 +7,6 @@ export type Reason =
   | 'connect'
   | 'dns'
   | 'tls'
-  | 'response_too_large'
   | 'deadline'
   // what ax decided
   | 'cancelled'

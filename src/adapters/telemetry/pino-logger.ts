@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger as Pino, pino, stdTimeFunctions } from 'pino';
-import { isColorSupported, prettyFactory } from 'pino-pretty';
+import { prettyFactory } from 'pino-pretty';
 import { type Logger } from '../../ports/logger.js';
 
 type Facts = Readonly<Record<string, unknown>>;
@@ -51,7 +51,7 @@ export function createLogger({ level, isPretty, node, destination }: LoggerOptio
 /** The stream that pino-pretty offers would write later; its formatter alone keeps the promise. */
 function prettified(raw: DestinationStream): DestinationStream {
   const format = prettyFactory({
-    colorize: isColorSupported,
+    colorize: process.stdout.isTTY && process.stdout.hasColors(),
     ignore: 'node',
     translateTime: 'SYS:HH:MM:ss.l',
   });
