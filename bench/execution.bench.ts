@@ -1,0 +1,199 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, inject, it } from 'vitest';
+import { CollectResults } from '../src/application/coordinator/collect-results.js';
+import { messageFor } from '../src/application/message-for.js';
+import { Readiness } from '../src/application/readiness.js';
+import { Heartbeats } from '../src/application/worker/heartbeats.js';
+import { RunExecution } from '../src/application/worker/run-execution.js';
+import { WorkerLoop } from '../src/application/worker/worker-loop.js';
+import { RedisClaims } from '../src/adapters/redis/redis-claims.js';
+import { RedisQueue } from '../src/adapters/redis/redis-queue.js';
+import { RedisResults } from '../src/adapters/redis/redis-results.js';
+import { SqlExecutionRepo } from '../src/adapters/sql/sql-execution-repo.js';
+import { SystemClock } from '../src/adapters/system/system-clock.js';
+import { SystemRandom } from '../src/adapters/system/system-random.js';
+import { UuidIds } from '../src/adapters/system/uuid-ids.js';
+import { PrometheusMetrics } from '../src/adapters/telemetry/prometheus-metrics.js';
+import { W3cTracer } from '../src/adapters/telemetry/w3c-tracer.js';
+import { DEFAULT_POLICY } from '../src/domain/policy.js';
+import { type Executor } from '../src/ports/executor.js';
+import { type QueueMessage } from '../src/ports/queue.js';
+import { buildEvent, buildTask } from '../test/support/builders.js';
+import { until } from '../test/support/until.js';
+import { compare } from './measure.js';
+import { openStores, SILENT, type Stores } from './setup.js';
+
+const RUNS = 5000;
+const ROUNDS = 5;
+const IN_FLIGHT = 200;
+
+/** Succeeds at once: what is measured is ax, not a target. */
+const INSTANT: Executor = {
+  type: 'http',
+  execute: () =>
+    Promise.resolve({ status: 'success', reason: null, message: null, evidence: { http_status: 200 } }),
+  close: () => Promise.resolve(),
+};
+
+let stores: Stores;
+let queue: RedisQueue;
+const clock = new SystemClock();
+const ids = new UuidIds();
+let slot = 0;
+
+beforeAll(async () => {
+  stores = await openStores();
+  queue = new RedisQueue(stores.redis);
+});
+
+afterAll(async () => stores.close());
+
+it('executions: claim, finish, collect', async () => {
+  await compare(
+    `executions/s, ${IN_FLIGHT} in flight, one process, MySQL and Redis beside it`,
+    'executions/s',
+    ROUNDS,
+    [
+      { name: 'raw loop: take, SET NX, finish in MULTI, insert', work: rawRuns },
+      { name: 'worker and collector of ax', work: axRuns },
+    ],
+  );
+});
+
+const messages = (): QueueMessage[] =>
+  Array.from({ length: RUNS }, (_, i) => {
+    const task = buildTask({ id: `bench-${i % 500}`, policy: { ...DEFAULT_POLICY, maxConcurrent: 1000 } });
+    const event = buildEvent({ id: ids.next(), taskId: task.id, slot: (slot += 1000) });
+    return messageFor(event, task, 0, clock.now());
+  });
+
+/** From the first take until the last result is in MySQL; publishing before is not measured by either. */
+async function axRuns(): Promise<number> {
+  const { redis, db } = stores;
+  await queue.publish(messages());
+  const [claims, results, executions] = [
+    new RedisClaims(redis),
+    new RedisResults(redis),
+    new SqlExecutionRepo(db),
+  ];
+  const metrics = new PrometheusMetrics();
+  const readiness = new Readiness(clock, 60_000);
+  const common = { clock, metrics, logger: SILENT, readiness };
+  const worker = `bench-${ids.next()}`;
+  const heartbeats = new Heartbeats({ ...common, claims, claimTtlMs: 15_000 });
+  const runExecution = new RunExecution({
+    ...common,
+    claims,
+    heartbeats,
+    executors: new Map([[INSTANT.type, INSTANT]]),
+    random: new SystemRandom(),
+    tracer: new W3cTracer(),
+    worker,
+    claimTtlMs: 15_000,
+  });
+  const options = { pools: ['default'], concurrency: IN_FLIGHT, claimTtlMs: 15_000, drainMs: 10_000, worker };
+  const stop = new AbortController();
+  const working = new WorkerLoop({ ...common, queue, runExecution, heartbeats }, options).run(stop.signal);
+  const collecting = new CollectResults({ ...common, results, executions, taker: worker }).run(stop.signal);
+  await until(
+    'all results are applied',
+    async () => (await queue.depth()) + (await results.backlog()).depth === 0,
+    120_000,
+  );
+  stop.abort();
+  await Promise.all([working, collecting]);
+  return RUNS;
+}
+
+/** The same messages without generations, marks, ledger and state machine. */
+async function rawRuns(): Promise<number> {
+  const { redis } = stores;
+  const lane = `${redis.keys.queuePrefix}raw`;
+  const results = `${redis.keys.queuePrefix}raw-results`;
+  const client = new Redis(inject('redisUrl'));
+  await client.xgroup('CREATE', lane, 'raw', '0', 'MKSTREAM').catch(() => undefined);
+  await client.xgroup('CREATE', results, 'raw', '0', 'MKSTREAM').catch(() => undefined);
+  const fill = client.pipeline();
+  for (const message of messages()) fill.xadd(lane, '*', 'm', JSON.stringify(message));
+  await fill.exec();
+  const collector = client.duplicate();
+  const working = rawWorker(client, lane, results);
+  for (let done = 0; done < RUNS;) done += await rawCollect(collector, results);
+  await working;
+  client.disconnect();
+  collector.disconnect();
+  return RUNS;
+}
+
+type Entries = [stream: string, entries: [id: string, fields: string[]][]][] | null;
+
+async function rawWorker(client: Redis, lane: string, results: string): Promise<void> {
+  for (let done = 0; done < RUNS;) {
+    const taken = (await client.xreadgroup(
+      'GROUP',
+      'raw',
+      'w',
+      'COUNT',
+      IN_FLIGHT,
+      'STREAMS',
+      lane,
+      '>',
+    )) as Entries;
+    const entries = taken?.[0]?.[1] ?? [];
+    const claim = client.pipeline();
+    const parsed = entries.map(([entry, fields]) => ({
+      entry,
+      message: JSON.parse(fields[1] ?? '') as QueueMessage,
+    }));
+    for (const { message } of parsed) claim.set(`${lane}:claim:${message.event.id}`, 'w', 'PX', 15_000, 'NX');
+    await claim.exec();
+    const finish = client.multi();
+    for (const { entry, message } of parsed) {
+      finish.xadd(
+        results,
+        '*',
+        'r',
+        JSON.stringify({ id: message.event.id, task: message.task.id, at: clock.now() }),
+      );
+      finish.xack(lane, 'raw', entry);
+      finish.xdel(lane, entry);
+      finish.del(`${lane}:claim:${message.event.id}`);
+    }
+    await finish.exec();
+    done += entries.length;
+  }
+}
+
+async function rawCollect(client: Redis, results: string): Promise<number> {
+  const taken = (await client.xreadgroup(
+    'GROUP',
+    'raw',
+    'c',
+    'COUNT',
+    1000,
+    'BLOCK',
+    20,
+    'STREAMS',
+    results,
+    '>',
+  )) as Entries;
+  const entries = taken?.[0]?.[1] ?? [];
+  if (entries.length === 0) return 0;
+  const rows = entries.map(([, fields]) => {
+    const { id, task, at } = JSON.parse(fields[1] ?? '') as { id: string; task: string; at: number };
+    const now = new Date(at);
+    return [id, task, 'success', 'w', 1, 1, now, now, '{}', 1, now];
+  });
+  await stores.raw.query(
+    `INSERT INTO execution_log (id, task_id, status, worker, generation, attempt, started_at, finished_at, evidence_json,
+     progress, updated_at) VALUES ?`,
+    [rows],
+  );
+  const ids = entries.map(([id]) => id);
+  await client
+    .multi()
+    .xack(results, 'raw', ...ids)
+    .xdel(results, ...ids)
+    .exec();
+  return entries.length;
+}
