@@ -93,10 +93,10 @@ function suggestion(key: string, known: readonly string[]): string | undefined {
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/-/g, '_')
     .toLowerCase();
-  const isAbbreviated = (other: string) => other.startsWith(`${name}_`);
-  return (
-    known.find(isAbbreviated) ?? closestMatch(name, known, { maxDistance: Math.ceil(name.length / 4) + 1 })
-  );
+  const longer = known.find((other) => other.startsWith(`${name}_`));
+  const close = closestMatch(name, known, { maxDistance: Math.max(2, Math.floor(name.length / 3)) });
+  const isLikely = name.length > 5 || close?.[0] === name[0];
+  return longer ?? (isLikely ? close : undefined);
 }
 
 const notAmong = (field: string, value: unknown, possible: readonly unknown[]): FieldProblem => ({

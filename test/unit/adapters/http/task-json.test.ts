@@ -133,6 +133,7 @@ describe('a refused task', () => {
     ['time_zone', 'timezone'],
     ['maxConcurrent', 'max_concurrent'],
     ['label', 'labels'],
+    ['nmae', 'name'],
     ['misfire_max_age', 'misfire_max_age_sec'],
   ])('with %s is asked whether it meant %s', (given, meant) => {
     expect(refused({ ...minimal, [given]: 1 })).toEqual([

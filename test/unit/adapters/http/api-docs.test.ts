@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { executionDetailJson } from '../../../../src/adapters/http/execution-json.js';
+import { executionRoutes } from '../../../../src/adapters/http/execution-routes.js';
+import { processRoutes } from '../../../../src/adapters/http/process-routes.js';
+import { taskJson } from '../../../../src/adapters/http/task-json.js';
+import { taskRoutes } from '../../../../src/adapters/http/task-routes.js';
+import { type UseCases } from '../../../../src/application/use-cases.js';
+import { pendingExecution } from '../../../../src/domain/execution.js';
+import { buildEvent, buildTask } from '../../../support/builders.js';
+
+/** What the page says exists does, and nothing that exists is left out. */
+describe('docs/api.md', async () => {
+  const page = await readFile(new URL('../../../../docs/api.md', import.meta.url), 'utf8');
+  const section = (title: string) => page.split(/^#+ /m).find((text) => text.startsWith(title)) ?? '';
+  const firstCells = (text: string) =>
+    [...text.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell]) =>
+      [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, word]) => word),
+    );
+
+  it('names every route', () => {
+    const useCases = {} as UseCases;
+    const api = [...taskRoutes(useCases), ...executionRoutes(useCases)].map(({ method, path }) => [
+      method,
+      `/api${path}`,
+    ]);
+    const open = processRoutes({ report: () => ({ isReady: true, parts: [] }) }, () =>
+      Promise.reject(new Error()),
+    ).map(({ method, path }) => [method, path]);
+    const routes = [...api, ...open].map(
+      ([method = '', path = '']) => `${method.toUpperCase()} ${path.replace(':id', '{id}')}`,
+    );
+    const named = firstCells(section('The HTTP API')).map((route) => route?.replace(/\?.*/, ''));
+    expect(named.toSorted()).toEqual(routes.toSorted());
+  });
+
+  it('names every field of a task', () => {
+    expect(firstCells(section('Tasks')).toSorted()).toEqual(Object.keys(taskJson(buildTask())).toSorted());
+  });
+
+  it('names every field of an execution', () => {
+    const fields = Object.keys(
+      executionDetailJson({ execution: pendingExecution(buildEvent()), ledger: [] }),
+    );
+    expect(firstCells(section('Executions')).toSorted()).toEqual(fields.toSorted());
+  });
+});
