@@ -1,83 +1,145 @@
 import { type CronExpression, CronExpressionParser } from 'cron-parser';
-import { InvalidInput, messageOf } from './errors.js';
+import { CRON_FIX, cronSyntaxProblems, normalCron } from './cron-syntax.js';
+import { type FieldProblem, InvalidInput, messageOf } from './errors.js';
+import { WallClock } from './wall-clock.js';
 
 /**
- * Fire times of one cron expression in one time zone. The only file that knows cron-parser. Its gaps are closed here: it pads
- * short expressions, takes `H` as a random value, accepts unknown zones until a date is computed and throws when a search ends.
+ * Fire times of one cron expression in one time zone. The only file that knows cron-parser, which is asked for matching dates in UTC
+ * alone: near changes of clocks its own answers skip slots, run backwards or never come. Here a job whose minute and hour are fixed
+ * runs once for each local time: at the end of the gap if it is missing, in the first pass if it is repeated. Any other job
+ * (`*`, `?` or `/` in minute or hour) keeps its cadence: nothing is made up for a gap, both passes of a repeated time run.
  */
 export interface Cron {
-  /** The first slot strictly after `after` (epoch ms), or null if there is none. */
-  next(after: number): number | null;
-  /** The last slot at or before `instant` (epoch ms), or null if there is none. */
-  previous(instant: number): number | null;
+  /** The first slot strictly after `after` (epoch ms). */
+  next(after: number): number;
+  /** The last slot at or before `instant` (epoch ms). */
+  previous(instant: number): number;
 }
-
-const FIELD_NAMES = ['second', 'minute', 'hour', 'day of month', 'month', 'day of week'];
-const MACROS = /^@(yearly|annually|monthly|weekly|daily|hourly|minutely|secondly|weekdays|weekends)$/;
 
 /**
  * Parses a cron expression of five fields (minute first) or six (second first), or a macro such as `@hourly`.
- * @throws InvalidInput on field `cron_expr` or `timezone`.
+ * @throws InvalidInput with every problem of `cron_expr` and `timezone`.
  */
 export function parseCron(expr: string, timezone: string): Cron {
-  assertTimezone(timezone);
-  const text = expr.trim().replace(/\s+/g, ' ');
-  assertShape(text);
-  parse(text, timezone, 0);
-  return {
-    next: (after) => step(text, timezone, after, (it) => it.next().getTime()),
-    previous: (instant) => step(text, timezone, instant + 1, (it) => it.prev().getTime()),
-  };
+  const problems = cronProblems(expr, timezone);
+  if (problems.length > 0) throw new InvalidInput(problems);
+  const text = normalCron(expr);
+  const [minute = '', hour = ''] = text.split(' ').slice(-5);
+  return new ZonedCron(text, timezone, /[*?/]/.test(minute + hour));
 }
 
-/** @throws InvalidInput on field `timezone` unless `timezone` is an IANA name that the runtime knows. */
-export function assertTimezone(timezone: string): void {
-  const refuse = (problem: string) =>
-    InvalidInput.of('timezone', problem, 'use an IANA name such as "UTC" or "Asia/Shanghai"');
-  if (/^[+-]/.test(timezone)) throw refuse(`"${timezone}" is an offset, not a time zone`);
+/** Every broken rule of an expression and its zone, by API field; empty when the expression has slots. */
+export function cronProblems(expr: string, timezone: string): FieldProblem[] {
+  const text = normalCron(expr);
+  const problems = [...timezoneProblems(timezone), ...cronSyntaxProblems(text)];
+  if (problems.some(({ field }) => field === 'cron_expr')) return problems;
+  try {
+    parse(text);
+    return problems;
+  } catch (error) {
+    return [...problems, parserProblem(messageOf(error))];
+  }
+}
+
+function timezoneProblems(timezone: string): FieldProblem[] {
+  const refuse = (problem: string): FieldProblem[] => [
+    { field: 'timezone', problem, fix: 'use an IANA name such as "UTC" or "Asia/Shanghai"' },
+  ];
+  if (/^[+-]/.test(timezone)) return refuse(`"${timezone}" is an offset, not a time zone`);
   try {
     new Intl.DateTimeFormat('en', { timeZone: timezone });
+    return [];
   } catch {
-    throw refuse(`"${timezone}" is not a known time zone`);
+    return refuse(`"${timezone}" is not a known time zone`);
   }
 }
 
-function assertShape(text: string): void {
-  if (MACROS.test(text)) return;
-  const fields = text === '' ? [] : text.split(' ');
-  if (fields.length !== 5 && fields.length !== 6) {
-    throw refuse(`"${text}" has ${fields.length} fields`);
+const parserProblem = (message: string): FieldProblem =>
+  message === 'Invalid explicit day of month definition'
+    ? {
+        field: 'cron_expr',
+        problem: 'no month it names has that day (never_fires)',
+        fix: 'name a date that exists',
+      }
+    : { field: 'cron_expr', problem: `is not valid (${message})`, fix: CRON_FIX };
+
+const parse = (text: string): CronExpression =>
+  CronExpressionParser.parse(text, { currentDate: 0, tz: 'UTC' });
+
+const DAY_MS = 86_400_000;
+
+class ZonedCron implements Cron {
+  private readonly dates: CronExpression;
+  private readonly clock: WallClock;
+
+  constructor(
+    text: string,
+    timezone: string,
+    private readonly keepsCadence: boolean,
+  ) {
+    this.dates = parse(text);
+    this.clock = new WallClock(timezone);
   }
-  fields.forEach((field, i) => {
-    const hashed = field.split(',').find((token) => /^H(?!.*[a-z])/i.test(token));
-    if (hashed === undefined) return;
-    const name = FIELD_NAMES[i + 6 - fields.length] ?? 'field';
-    throw refuse(`"${hashed}" in the ${name} field stands for a random value`);
-  });
-}
 
-function parse(text: string, timezone: string, from: number): CronExpression {
-  try {
-    return CronExpressionParser.parse(text, { currentDate: from, tz: timezone });
-  } catch (error) {
-    throw refuse(`"${text}" is not valid (${messageOf(error)})`);
+  next(after: number): number {
+    return this.keepsCadence ? this.nextOfCadence(after) : this.nextFixed(after);
   }
-}
 
-function refuse(problem: string): InvalidInput {
-  return InvalidInput.of(
-    'cron_expr',
-    problem,
-    'give five fields (minute hour day-of-month month day-of-week) or six (second first) within their ranges',
-  );
-}
+  previous(instant: number): number {
+    const offset = this.clock.offsetMs(instant);
+    let wall = this.matchBefore(instant + offset + 1);
+    for (;;) {
+      for (const start of [wall - offset - 1, wall - offset - DAY_MS]) {
+        const slot = this.next(start);
+        if (slot <= instant) return this.lastUpTo(instant, slot);
+      }
+      wall = this.matchBefore(wall - DAY_MS);
+    }
+  }
 
-/** A search that the library gives up on has no slot within its horizon. */
-function step(text: string, zone: string, from: number, move: (it: CronExpression) => number): number | null {
-  const expression = parse(text, zone, from);
-  try {
-    return move(expression);
-  } catch {
-    return null;
+  private nextFixed(after: number): number {
+    return this.clock.firstShowing(this.matchAfter(this.clock.latestUpTo(after)));
+  }
+
+  /** Each turn of the loop passes one change of the clocks; nothing matches on the way to the next match, so only near ones matter. */
+  private nextOfCadence(after: number): number {
+    let from = after;
+    let wall = this.matchAfter(this.clock.at(after));
+    for (;;) {
+      let slot = wall - this.clock.offsetMs(from);
+      let change = this.clock.changeBetween(from, Math.min(slot, from + DAY_MS));
+      if (change === null) {
+        from = Math.max(from, slot - 2 * DAY_MS);
+        slot = wall - this.clock.offsetMs(from);
+        change = this.clock.changeBetween(from, slot);
+      }
+      if (change === null) return slot;
+      from = change;
+      wall = this.matchAfter(this.clock.at(change) - 1);
+    }
+  }
+
+  /** The last slot up to `instant`, where `known` is one: halves the rest until it holds none. */
+  private lastUpTo(instant: number, known: number): number {
+    let slot = known;
+    let end = instant;
+    let probe = known;
+    while (slot < end) {
+      const later = this.next(probe);
+      if (later <= instant) slot = later;
+      else end = probe;
+      probe = end - 1 - Math.floor((end - slot) / 2);
+    }
+    return slot;
+  }
+
+  private matchAfter(wall: number): number {
+    this.dates.reset(new Date(wall));
+    return this.dates.next().getTime();
+  }
+
+  private matchBefore(wall: number): number {
+    this.dates.reset(new Date(wall));
+    return this.dates.prev().getTime();
   }
 }
