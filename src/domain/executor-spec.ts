@@ -30,37 +30,40 @@ export function executorProblems(spec: ExecutorSpec): FieldProblem[] {
 }
 
 function urlProblems(url: string): FieldProblem[] {
-  const refuse = (problem: string, fix: string): FieldProblem[] => [{ field: 'executor.url', problem, fix }];
-  if (url.length > MAX_URL_LENGTH) return refuse('is too long', `use at most ${MAX_URL_LENGTH} characters`);
-  if (!URL.canParse(url))
-    return refuse('is not an absolute URL', 'give a URL such as "http://orders:8080/jobs/sync"');
-  const parsed = new URL(url);
-  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
-    return refuse(`"${parsed.protocol}" is not supported`, 'use http: or https:');
+  const problems: FieldProblem[] = [];
+  const refuse = (problem: string, fix: string) => problems.push({ field: 'executor.url', problem, fix });
+  if (url.length > MAX_URL_LENGTH) refuse('is too long', `use at most ${MAX_URL_LENGTH} characters`);
+  if (/[\s\p{Cc}]/u.test(url)) refuse('has white space or control characters', 'write them as "%20"');
+  if (!URL.canParse(url)) {
+    refuse('is not an absolute URL', 'give a URL such as "http://orders:8080/jobs/sync"');
+    return problems;
   }
-  if (parsed.username !== '' || parsed.password !== '') {
-    return refuse('carries credentials', 'send them in a header instead');
-  }
-  return [];
+  const { protocol, username, password } = new URL(url);
+  if (protocol !== 'http:' && protocol !== 'https:')
+    refuse(`"${protocol}" is not supported`, 'use http: or https:');
+  if (username !== '' || password !== '') refuse('carries credentials', 'send them in a header instead');
+  return problems;
 }
 
 function headerProblems(headers: Readonly<Record<string, string>>): FieldProblem[] {
   const names = Object.keys(headers);
-  if (names.length > MAX_HEADERS) {
-    return [{ field: 'executor.headers', problem: 'too many headers', fix: `give at most ${MAX_HEADERS}` }];
-  }
-  return names.flatMap((name) => {
-    const field = `executor.headers.${name}`;
-    if (!HEADER_NAME.test(name))
-      return [{ field, problem: 'is not a header name', fix: 'use letters, digits and "-"' }];
-    if (RESERVED_HEADERS.test(name)) return [{ field, problem: 'is set by ax', fix: 'leave it out' }];
-    if (HEADER_VALUE.test(headers[name] ?? '')) return [];
-    return [
-      {
-        field,
-        problem: 'has a line break, a control character or one that headers cannot carry',
-        fix: 'use one line of Latin-1 text, 4096 characters at most',
-      },
-    ];
-  });
+  const fix = `give at most ${MAX_HEADERS}`;
+  const count =
+    names.length > MAX_HEADERS
+      ? [{ field: 'executor.headers', problem: `has ${names.length} headers`, fix }]
+      : [];
+  return [...count, ...names.flatMap((name) => headerProblem(name, headers[name] ?? ''))];
+}
+
+function headerProblem(name: string, value: string): FieldProblem[] {
+  const refuse = (problem: string, fix: string): FieldProblem[] => [
+    { field: `executor.headers.${name}`, problem, fix },
+  ];
+  if (!HEADER_NAME.test(name)) return refuse('is not a header name', 'use letters, digits and "-"');
+  if (RESERVED_HEADERS.test(name)) return refuse('is set by ax', 'leave it out');
+  if (HEADER_VALUE.test(value)) return [];
+  return refuse(
+    'has a line break, a control character or one that headers cannot carry',
+    'use one line of Latin-1 text, 4096 characters at most',
+  );
 }

@@ -5,7 +5,7 @@ import { type FireTimes, type Schedule } from './schedule.js';
 export interface SkippedRange {
   readonly from: number;
   readonly to: number;
-  /** How many slots the range holds; null when there are more than `COUNT_LIMIT`. */
+  /** How many slots the range holds; null when counting them would take more than `COUNT_LIMIT` steps. */
   readonly slots: number | null;
 }
 
@@ -21,7 +21,7 @@ export interface DueDecision {
 
 /** Gap between two late slots of one task. */
 export const BACKLOG_PACE_MS = 200;
-/** Slots of a skipped range are counted up to this many, which bounds the work for one task. */
+/** Cron slots of a skipped range are counted up to this many, which bounds the work for one task. */
 export const COUNT_LIMIT = 500;
 
 /**
@@ -78,9 +78,9 @@ function oldestToCatchUp(
   const notBefore = Math.max(cursor, now - policy.misfireMaxAgeSec * 1000);
   if (newestMissed < notBefore) return null;
   let oldest = newestMissed;
-  for (let taken = 1; taken < policy.misfireLimit; taken++) {
-    const earlier = times.previous(schedule, oldest - 1);
-    if (earlier === null || earlier < notBefore) break;
+  for (let taken = 1; taken < policy.misfireLimit && oldest > cursor; taken++) {
+    const earlier = Math.max(cursor, times.previous(schedule, oldest - 1) ?? cursor);
+    if (earlier < notBefore) break;
     oldest = earlier;
   }
   return oldest;
@@ -97,22 +97,26 @@ function rangeOf({ schedule, times }: Input, from: number, to: number): SkippedR
 }
 
 function countSlots(schedule: Schedule, times: FireTimes, from: number, to: number): number | null {
-  if (schedule.type === 'interval') return Math.round((to - from) / (schedule.everySec * 1000)) + 1;
-  let count = 1;
-  for (let slot: number | null = from; slot !== null && slot < to; count++) {
-    if (count > COUNT_LIMIT) return null;
-    slot = times.next(schedule, slot);
+  if (from === to) return 1;
+  const second = times.next(schedule, from) ?? to;
+  if (schedule.type === 'interval') return 2 + (to - second) / (schedule.everySec * 1000);
+  let count = 2;
+  for (let slot = second; slot < to; count++) {
+    if (count >= COUNT_LIMIT) return null;
+    slot = times.next(schedule, slot) ?? to;
   }
   return count;
 }
 
 function fireAt(input: Input, slot: number, isMisfire: boolean, skipped: SkippedRange | null): DueDecision {
   const nextSlot = input.times.next(input.schedule, slot);
-  const isBacklog = nextSlot !== null && nextSlot <= input.now;
-  return {
-    fire: { slot, isMisfire },
-    skipped,
-    nextSlot,
-    holdUntil: isBacklog ? input.now + BACKLOG_PACE_MS : null,
-  };
+  return { fire: { slot, isMisfire }, skipped, nextSlot, holdUntil: holdOf(input, nextSlot) };
+}
+
+/** A late slot waits for its turn, but one that is still on time never so long that it would become a misfire. */
+function holdOf({ policy, now }: Input, nextSlot: number | null): number | null {
+  if (nextSlot === null || nextSlot > now) return null;
+  const paced = now + BACKLOG_PACE_MS;
+  const windowEnd = nextSlot + policy.windowSec * 1000;
+  return windowEnd < now ? paced : Math.max(now, Math.min(paced, windowEnd - BACKLOG_PACE_MS));
 }

@@ -1,4 +1,4 @@
-import { type Cron, parseCron } from './cron.js';
+import { type Cron, cronProblems, parseCron } from './cron.js';
 import { type FieldProblem, InvalidInput } from './errors.js';
 
 interface Bounds {
@@ -35,7 +35,7 @@ export const MAX_INTERVAL_SEC = 366 * 86_400;
 /** Computes slots of schedules. Equal (expression, zone, instant) are computed once per instance: use one per batch. */
 export class FireTimes {
   private readonly crons = new Map<string, Cron>();
-  private readonly answers = new Map<string, number | null>();
+  private readonly answers = new Map<string, number>();
 
   /** The first slot strictly after `after`, or null if the schedule has ended. */
   next(schedule: Schedule, after: number): number | null {
@@ -82,7 +82,7 @@ export class FireTimes {
     }
   }
 
-  private memo(schedule: CronSchedule, kind: string, at: number, compute: (cron: Cron) => number | null) {
+  private memo(schedule: CronSchedule, kind: string, at: number, compute: (cron: Cron) => number) {
     const zoned = `${schedule.timezone}|${schedule.expr}`;
     const key = `${kind}|${at}|${zoned}`;
     const known = this.answers.get(key);
@@ -103,40 +103,79 @@ const firstIndex = (schedule: IntervalSchedule): number => (schedule.startAt ===
 const withinEnd = (schedule: Schedule, slot: number | null): number | null =>
   slot !== null && 'endAt' in schedule && schedule.endAt !== null && slot > schedule.endAt ? null : slot;
 
+/** Equal in every member, in whatever order they were written. */
+export function isSameSchedule(a: Schedule, b: Schedule): boolean {
+  const [left, right]: Record<string, unknown>[] = [{ ...a }, { ...b }];
+  const names = Object.keys({ ...left, ...right });
+  return names.every((name) => left?.[name] === right?.[name]);
+}
+
+/** Last instant that storage can keep. */
+const MAX_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 /**
  * Refuses a schedule that could not fire: bad expression, zone or interval, end before start, or no slot after `now`.
- * @throws InvalidInput naming the API fields (`cron_expr`, `timezone`, `interval`, `run_at`, `end_at`).
+ * @throws InvalidInput with every problem.
  */
 export function assertSchedule(schedule: Schedule, now: number): void {
-  const problems: FieldProblem[] = [];
-  if (schedule.type === 'interval') problems.push(...intervalProblems(schedule.everySec));
-  if (schedule.type === 'once' && schedule.runAt <= now) {
-    problems.push({ field: 'run_at', problem: 'is in the past', fix: 'give an instant in the future' });
-  }
-  if (schedule.type !== 'once' && schedule.startAt !== null && schedule.endAt !== null) {
-    if (schedule.endAt < schedule.startAt) {
-      problems.push({
-        field: 'end_at',
-        problem: 'is before start_at',
-        fix: 'give an instant after start_at',
-      });
-    }
-  }
+  const problems = scheduleProblems(schedule, now);
   if (problems.length > 0) throw new InvalidInput(problems);
-  if (new FireTimes().next(schedule, now) !== null) return;
-  const field = schedule.type === 'cron' ? 'cron_expr' : 'end_at';
-  const ended = schedule.type !== 'once' && schedule.endAt !== null;
-  throw InvalidInput.of(
-    ended ? 'end_at' : field,
-    'the schedule never fires again (never_fires)',
-    ended ? 'move end_at beyond the next fire time' : 'name a date that exists',
-  );
+}
+
+/** What keeps a schedule from firing, by API field (`cron_expr`, `timezone`, `interval`, `run_at`, `start_at`, `end_at`). */
+export function scheduleProblems(schedule: Schedule, now: number): FieldProblem[] {
+  const problems = [...ownProblems(schedule), ...instantProblems(schedule, now)];
+  return problems.length > 0 ? problems : endProblems(schedule, now);
+}
+
+function ownProblems(schedule: Schedule): FieldProblem[] {
+  switch (schedule.type) {
+    case 'cron':
+      return cronProblems(schedule.expr, schedule.timezone);
+    case 'interval':
+      return intervalProblems(schedule.everySec);
+    case 'once':
+      return [];
+  }
 }
 
 function intervalProblems(everySec: number): FieldProblem[] {
   if (Number.isInteger(everySec) && everySec >= 1 && everySec <= MAX_INTERVAL_SEC) return [];
   const fix = `give whole seconds from 1 to ${MAX_INTERVAL_SEC}`;
   return [{ field: 'interval', problem: `${everySec} is not a possible interval`, fix }];
+}
+
+function instantProblems(schedule: Schedule, now: number): FieldProblem[] {
+  if (schedule.type === 'once') {
+    const problem = badInstant('run_at', schedule.runAt);
+    if (problem !== null) return [problem];
+    const fix = 'give an instant in the future';
+    return schedule.runAt > now ? [] : [{ field: 'run_at', problem: 'is in the past', fix }];
+  }
+  const { startAt, endAt } = schedule;
+  const problems = [badInstant('start_at', startAt), badInstant('end_at', endAt)].filter((p) => p !== null);
+  if (problems.length === 0 && startAt !== null && endAt !== null && endAt < startAt) {
+    problems.push({ field: 'end_at', problem: 'is before start_at', fix: 'give an instant after start_at' });
+  }
+  return problems;
+}
+
+function badInstant(field: string, instant: number | null): FieldProblem | null {
+  if (instant === null || (Number.isInteger(instant) && instant >= 0 && instant <= MAX_INSTANT)) return null;
+  const fix = 'give a whole millisecond in the years 1970 to 9999';
+  return { field, problem: `${instant} is not a possible instant`, fix };
+}
+
+/** Any schedule that is in order goes on for ever unless `end_at` stops it. */
+function endProblems(schedule: Schedule, now: number): FieldProblem[] {
+  if (new FireTimes().next(schedule, now) !== null) return [];
+  return [
+    {
+      field: 'end_at',
+      problem: 'no slot is left before it (never_fires)',
+      fix: 'give an instant at or after the next fire time, or none',
+    },
+  ];
 }
 
 /** Slot 0 of an interval schedule: `startAt` if given, else the whole second in which the task was created. */

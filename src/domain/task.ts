@@ -2,7 +2,7 @@ import { type FieldProblem, InvalidInput } from './errors.js';
 import { type ExecutorSpec, executorProblems } from './executor-spec.js';
 import { type Json } from './json.js';
 import { type Policy, policyProblems } from './policy.js';
-import { assertSchedule, FireTimes, type Schedule } from './schedule.js';
+import { FireTimes, isSameSchedule, type Schedule, scheduleProblems } from './schedule.js';
 
 /** What an owner defines: when, what, and how it may fail. */
 export interface TaskDefinition {
@@ -47,21 +47,24 @@ export const isBroken = (task: Task | BrokenTask): task is BrokenTask => !('sche
 const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const ID_FIX = 'use 1 to 64 letters, digits, ".", "_" or "-", the first a letter or digit';
 export const MAX_PARAMS_BYTES = 65_536;
+const MAX_LABELS = 32;
 
 export const isTaskId = (id: string): boolean => ID_PATTERN.test(id);
 
-/** @throws InvalidInput on field `id`. */
-export function assertTaskId(id: string): void {
-  if (!isTaskId(id)) throw InvalidInput.of('id', 'is not a task id', ID_FIX);
-}
+const idProblems = (id: string): FieldProblem[] =>
+  isTaskId(id) ? [] : [{ field: 'id', problem: 'is not a task id', fix: ID_FIX }];
 
 /**
  * A new task from its definition; its first slot is the first one after `now`.
  * @throws InvalidInput with every problem found.
  */
 export function createTask(id: string, definition: TaskDefinition, now: number): Task {
-  assertTaskId(id);
-  assertDefinition(definition, now);
+  const problems = [
+    ...idProblems(id),
+    ...definitionProblems(definition),
+    ...scheduleProblems(definition.schedule, now),
+  ];
+  if (problems.length > 0) throw new InvalidInput(problems);
   const nextTriggerTime = definition.isEnabled ? new FireTimes().next(definition.schedule, now) : null;
   return { ...definition, id, nextTriggerTime, version: 1, error: null, createdAt: now, updatedAt: now };
 }
@@ -72,12 +75,18 @@ export function createTask(id: string, definition: TaskDefinition, now: number):
  * @throws InvalidInput with every problem found.
  */
 export function reviseTask(task: Task | BrokenTask, definition: TaskDefinition, now: number): Task {
-  assertDefinition(definition, now, isBroken(task) ? null : task);
   const old = isBroken(task) ? null : task;
+  const keepsSchedule = old !== null && isSameSchedule(old.schedule, definition.schedule);
+  const problems = definitionProblems(definition);
+  // A schedule that has ended may stay while something else is edited.
+  if (!keepsSchedule) problems.push(...scheduleProblems(definition.schedule, now));
+  if (problems.length > 0) throw new InvalidInput(problems);
   return {
     ...definition,
     id: task.id,
-    nextTriggerTime: revisedCursor(old, definition, now),
+    nextTriggerTime: definition.isEnabled
+      ? revisedCursor(old, definition.schedule, keepsSchedule, now)
+      : null,
     version: task.version + 1,
     error: null,
     createdAt: old?.createdAt ?? now,
@@ -85,33 +94,24 @@ export function reviseTask(task: Task | BrokenTask, definition: TaskDefinition, 
   };
 }
 
-function revisedCursor(old: Task | null, definition: TaskDefinition, now: number): number | null {
-  if (!definition.isEnabled) return null;
+function revisedCursor(
+  old: Task | null,
+  schedule: Schedule,
+  keepsSchedule: boolean,
+  now: number,
+): number | null {
   const cursor = old?.isEnabled === true ? old.nextTriggerTime : null;
-  if (cursor !== null && (cursor <= now || isSameSchedule(old?.schedule, definition.schedule))) return cursor;
-  return new FireTimes().next(definition.schedule, now);
+  if (cursor !== null && (keepsSchedule || cursor <= now)) return cursor;
+  return new FireTimes().next(schedule, now);
 }
 
-const isSameSchedule = (a: Schedule | undefined, b: Schedule): boolean =>
-  JSON.stringify(a) === JSON.stringify(b);
-
-function assertDefinition(definition: TaskDefinition, now: number, old: Task | null = null): void {
-  const problems = [
-    ...textProblems(definition),
-    ...executorProblems(definition.executor),
-    ...policyProblems(definition.policy),
-    ...paramsProblems(definition.params),
-    ...labelProblems(definition.labels),
-  ];
-  try {
-    // A schedule that has ended may stay while something else is edited.
-    if (!isSameSchedule(old?.schedule, definition.schedule)) assertSchedule(definition.schedule, now);
-  } catch (error) {
-    if (!(error instanceof InvalidInput)) throw error;
-    problems.push(...error.problems);
-  }
-  if (problems.length > 0) throw new InvalidInput(problems);
-}
+const definitionProblems = (definition: TaskDefinition): FieldProblem[] => [
+  ...textProblems(definition),
+  ...executorProblems(definition.executor),
+  ...policyProblems(definition.policy),
+  ...paramsProblems(definition.params),
+  ...labelProblems(definition.labels),
+];
 
 function textProblems(definition: TaskDefinition): FieldProblem[] {
   const problems: FieldProblem[] = [];
@@ -120,7 +120,7 @@ function textProblems(definition: TaskDefinition): FieldProblem[] {
       problems.push({
         field,
         problem: 'is empty, too long or has control characters',
-        fix: `give 1 to ${max} characters`,
+        fix: `give 1 to ${max} printable characters`,
       });
     }
   };
@@ -147,12 +147,14 @@ function paramsProblems(params: Json): FieldProblem[] {
 
 function labelProblems(labels: Readonly<Record<string, string>>): FieldProblem[] {
   const entries = Object.entries(labels);
-  if (entries.length > 32) return [{ field: 'labels', problem: 'too many labels', fix: 'give at most 32' }];
-  return entries
+  const problems = entries
     .filter(([key, value]) => !/^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/.test(key) || value.length > 255)
     .map(([key]) => ({
       field: `labels.${key}`,
       problem: 'is not a label',
       fix: 'use a key of 1 to 63 letters, digits, ".", "_", "/" or "-" and a value of at most 255 characters',
     }));
+  if (entries.length <= MAX_LABELS) return problems;
+  const fix = `give at most ${MAX_LABELS}`;
+  return [{ field: 'labels', problem: `has ${entries.length} labels`, fix }, ...problems];
 }
