@@ -122,59 +122,6 @@ describe('the API of tasks', () => {
     expect(await read('taken')).toMatchObject({ name: 'first', version: 1 });
   });
 
-  it('lets one of two writers win who read the same version', async () => {
-    await create('race');
-    const put = (name: string) =>
-      api.call('PUT', '/api/tasks/race', { ...hourly, name }, { 'if-match': '"1"' });
-    const answers = await Promise.all([put('a'), put('b'), put('c')]);
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412, 412]);
-    const winner = answers.find(({ status }) => status === 200);
-    expect(await read('race')).toEqual(winner?.json);
-    expect(winner?.json['version']).toBe(2);
-  });
-
-  it.each([
-    ['"7"', undefined, 412, 'If-Match'],
-    [undefined, 7, 409, 'version'],
-  ])(
-    'keeps the task if If-Match is %s and the version in the body %s',
-    async (ifMatch, version, status, field) => {
-      const id = `conflict-${status}`;
-      const { json: before } = await create(id);
-      const answer = await api.call(
-        'PUT',
-        `/api/tasks/${id}`,
-        { ...before, name: 'x', version },
-        ifMatch ? { 'if-match': ifMatch } : {},
-      );
-      expect(answer.status).toBe(status);
-      expect(answer.json).toMatchObject({ code: 'version_conflict', errors: [{ field }] });
-      for (const [method, path] of [
-        ['DELETE', ''],
-        ['POST', '/toggle'],
-      ] as const) {
-        const refused = await api.call(method, `/api/tasks/${id}${path}`, undefined, { 'if-match': '"9"' });
-        expect([method, refused.status]).toEqual([method, 412]);
-      }
-      expect(await read(id)).toEqual(before);
-    },
-  );
-
-  it.each(['*', '"1"', '1', 'W/"1"'])(
-    'takes If-Match %s, whatever version the body names',
-    async (ifMatch) => {
-      const id = `match-${ifMatch.replace(/\W/g, (c) => String(c.charCodeAt(0)))}`;
-      const { json } = await create(id);
-      const answer = await api.call(
-        'PUT',
-        `/api/tasks/${id}`,
-        { ...json, version: 99 },
-        { 'if-match': ifMatch },
-      );
-      expect(answer.status).toBe(200);
-    },
-  );
-
   it('turns a task off and on again', async () => {
     await create('toggle');
     const toggle = async (body?: object) => (await api.call('POST', '/api/tasks/toggle/toggle', body)).json;
@@ -207,6 +154,24 @@ describe('the API of tasks', () => {
     expect((await api.call('GET', '/api/tasks/once/next')).json).toEqual({
       fires: [{ at: '2026-01-06T00:00:00.500Z', local: '2026-01-06T00:00:00.500+00:00' }],
     });
+  });
+
+  it.each([
+    ['cron', { end_at: '2026-01-05T01:00:00Z' }],
+    ['interval', { cron_expr: null, interval: 60, end_at: '2026-01-05T01:00:00Z' }],
+    ['once', { cron_expr: null, run_at: '2026-01-05T01:00:00Z' }],
+  ])('lets a task be renamed whose %s schedule has ended', async (schedule_type, fields) => {
+    const id = `ended-${schedule_type}`;
+    const { json } = await create(id, { schedule_type, ...fields });
+    await api.store.db.knex('task_meta').where({ id }).update({ next_trigger_time: null });
+    const start = api.clock.now();
+    api.clock.set(start + 86_400_000);
+    const renamed = await api.call('PUT', `/api/tasks/${id}`, { ...json, name: 'renamed' });
+    const moved = await api.call('PUT', `/api/tasks/${id}`, { ...hourly, end_at: '2026-01-05T02:00:00Z' });
+    api.clock.set(start);
+    expect(renamed.status, renamed.text).toBe(200);
+    expect(renamed.json).toMatchObject({ name: 'renamed', next_trigger_time: null, version: 2 });
+    expect([moved.status, moved.json['errors']]).toMatchObject([400, [{ field: 'end_at' }]]);
   });
 
   it('never answers "not modified": the next trigger time changes while the version stays', async () => {

@@ -42,6 +42,8 @@ const listen = async (server: Server, host: string, port: number): Promise<void>
     server.once('error', refuse);
     server.listen(port, host, () => {
       server.off('error', refuse);
+      // From now on an error is a connection that could not be accepted, which the client repeats.
+      server.on('error', () => undefined);
       resolve();
     });
   });
