@@ -12,7 +12,11 @@ export class FakeClock implements Clock {
   /** In order of creation. */
   private readonly timers = new Set<Timer>();
 
-  constructor(startAt: number = Date.UTC(2026, 0, 5)) {
+  /** `isBusy`: something is under way that timers have started and that ends by itself, such as a query; time stands still for it. */
+  constructor(
+    startAt: number = Date.UTC(2026, 0, 5),
+    private readonly isBusy: () => boolean = () => false,
+  ) {
     this.wall = startAt;
   }
 
@@ -62,14 +66,14 @@ export class FakeClock implements Clock {
   /** Moves both clocks; what a timer starts has settled before the next one fires, and may set timers of its own. */
   async advance(ms: number): Promise<void> {
     const target = this.monotonic + ms;
-    await settle();
+    await this.settle();
     for (let timer = this.earliest(target); timer !== null; timer = this.earliest(target)) {
       this.moveTo(Math.max(timer.dueAt, this.monotonic));
       timer.fire();
-      await settle();
+      await this.settle();
     }
     this.moveTo(target);
-    await settle();
+    await this.settle();
   }
 
   private earliest(target: number): Timer | null {
@@ -84,9 +88,11 @@ export class FakeClock implements Clock {
     this.wall += monotonic - this.monotonic;
     this.monotonic = monotonic;
   }
-}
 
-/** Lets promise chains run out, also those that span a few turns of the event loop. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  /** Lets promise chains run out, also those that span a few turns of the event loop. */
+  private async settle(): Promise<void> {
+    for (let quiet = 0; quiet < 3; quiet = this.isBusy() ? 0 : quiet + 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
 }

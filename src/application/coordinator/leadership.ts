@@ -1,5 +1,5 @@
 import { type Clock } from '../../ports/clock.js';
-import { type Lock } from '../../ports/lock.js';
+import { type Lock, type LockAnswer } from '../../ports/lock.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 
@@ -32,7 +32,13 @@ export class Leadership {
   async ensure(): Promise<{ isLeader: boolean; retryInMs: number }> {
     const { lock, clock, owner, leaseMs } = this.deps;
     const sentAt = clock.monotonicMs();
-    const answer = await lock.acquire(LEASE, owner, leaseMs);
+    let answer: LockAnswer;
+    try {
+      answer = await lock.acquire(LEASE, owner, leaseMs);
+    } catch (error) {
+      if (!this.isCurrent()) this.become(false, 'unknown');
+      throw error;
+    }
     if (answer.isHeld) this.safeUntil = sentAt + leaseMs * SAFE_SHARE;
     this.become(answer.isHeld, answer.holder);
     return { isLeader: answer.isHeld, retryInMs: answer.expiresInMs + 1 };
@@ -43,12 +49,11 @@ export class Leadership {
     return this.isLeader && this.deps.clock.monotonicMs() < this.safeUntil;
   }
 
-  /** Ends the lease at once, for a handover that costs milliseconds. */
+  /** Ends the lease at once, for a handover that costs milliseconds; also one whose grant was never heard of. */
   async release(): Promise<void> {
-    const wasLeader = this.isLeader;
     this.safeUntil = -Infinity;
     this.become(false, 'nobody');
-    if (wasLeader) await this.deps.lock.release(LEASE, this.deps.owner);
+    await this.deps.lock.release(LEASE, this.deps.owner);
   }
 
   private become(isLeader: boolean, holder: string): void {

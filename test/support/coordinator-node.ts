@@ -1,0 +1,88 @@
+import { CollectResults } from '../../src/application/coordinator/collect-results.js';
+import { Leadership } from '../../src/application/coordinator/leadership.js';
+import { RecoverExecutions } from '../../src/application/coordinator/recover-executions.js';
+import { ScheduleLoop } from '../../src/application/coordinator/schedule-loop.js';
+import { Tick } from '../../src/application/coordinator/tick.js';
+import { Readiness } from '../../src/application/readiness.js';
+import { W3cTracer } from '../../src/adapters/telemetry/w3c-tracer.js';
+import { Link } from './link.js';
+import { type NodeHarness } from './node-harness.js';
+import { RecordingLogger, RecordingMetrics } from './recording.js';
+import { RunningLoops } from './running-loops.js';
+
+export interface CoordinatorOptions {
+  readonly leaseMs: number;
+  readonly tickMs: number;
+  readonly queueLimit: number;
+}
+
+const DEFAULTS: CoordinatorOptions = { leaseMs: 5000, tickMs: 1000, queueLimit: 100_000 };
+
+/** A coordinator with the settings of production, whose parts can be called one by one or run as loops. */
+export class CoordinatorNode {
+  /** To the task store. */
+  readonly store = new Link();
+  /** To lock, queue and results. */
+  readonly redis = new Link();
+  readonly metrics = new RecordingMetrics();
+  readonly logger = new RecordingLogger();
+  readonly readiness: Readiness;
+  readonly leadership: Leadership;
+  readonly tick: Tick;
+  readonly loop: ScheduleLoop;
+  readonly collector: CollectResults;
+  readonly recovery: RecoverExecutions;
+  private readonly loops = new RunningLoops();
+
+  constructor(harness: NodeHarness, name: string, options: Partial<CoordinatorOptions>) {
+    const { clock, ids, wakeup } = harness;
+    const { metrics, logger, store, redis } = this;
+    const { leaseMs, tickMs, queueLimit } = { ...DEFAULTS, ...options };
+    const triggers = store.to(() => harness.triggers);
+    const executions = store.to(() => harness.executions);
+    const queue = redis.to(() => harness.broker.queue);
+    const results = redis.to(() => harness.broker.results);
+    const lock = redis.to(() => harness.lock);
+    const readiness = new Readiness(clock, 15_000);
+    this.readiness = readiness;
+    const leadership = new Leadership({ lock, clock, metrics, logger, owner: name, leaseMs });
+    this.leadership = leadership;
+    this.tick = new Tick(
+      { leadership, triggers, executions, queue, clock, ids, tracer: new W3cTracer(), metrics, logger },
+      { node: name, tickMs, queueLimit },
+    );
+    this.loop = new ScheduleLoop({ tick: this.tick, leadership, wakeup, clock, metrics, logger, readiness });
+    this.collector = new CollectResults({
+      results,
+      executions,
+      clock,
+      metrics,
+      logger,
+      readiness,
+      taker: name,
+    });
+    this.recovery = new RecoverExecutions(
+      { leadership, executions, queue, results, clock, metrics, logger },
+      { node: name, sweepMs: 5000, graceMs: 10_000 },
+    );
+  }
+
+  /** Starts the loops, or those named. */
+  start(...parts: ('loop' | 'collector' | 'recovery')[]): this {
+    for (const part of parts.length > 0 ? parts : (['loop', 'recovery', 'collector'] as const)) {
+      this.loops.start(this[part]);
+    }
+    return this;
+  }
+
+  stop(): Promise<void> {
+    return this.loops.stop();
+  }
+
+  /** Ends at once: what was called never returns. */
+  crash(): void {
+    this.store.state = 'dead';
+    this.redis.state = 'dead';
+    this.loops.abandon();
+  }
+}

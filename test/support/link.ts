@@ -1,0 +1,57 @@
+import { AxError } from '../../src/domain/errors.js';
+
+/**
+ * What lies between one node and the ports of a store, for tests that disturb it:
+ * - `passing`: calls go through;
+ * - `cut`: calls are refused as `unavailable` and have no effect;
+ * - `mute`: calls take effect, and their answers are lost: `unavailable`;
+ * - `dead`: the node is gone; what it calls, or has called, never returns to it.
+ */
+export class Link {
+  state: 'passing' | 'cut' | 'mute' | 'dead' = 'passing';
+  /** Runs ahead of every call that goes through; what it throws is what the call throws. */
+  before: (method: string, args: readonly unknown[]) => void | Promise<void> = () => undefined;
+  /** Names of the calls that went through, in order. */
+  readonly calls: string[] = [];
+  /** Calls that the store has not answered yet. */
+  open = 0;
+
+  /** The port that `find` gives at the time of each call, which is asynchronous. */
+  to<T extends object>(find: () => T): T {
+    return new Proxy({} as T, {
+      get:
+        (_, name) =>
+        (...args: unknown[]) =>
+          this.call(find(), String(name), args),
+    });
+  }
+
+  private async call(port: object, method: string, args: unknown[]): Promise<unknown> {
+    if (this.state === 'cut') throw away(method);
+    if (this.state === 'dead') return silence();
+    await this.before(method, args);
+    this.calls.push(method);
+    const answer = await this.answerOf(port, method, args);
+    if (this.is('dead')) return silence();
+    if (this.is('mute')) throw away(method);
+    return answer;
+  }
+
+  private async answerOf(port: object, method: string, args: unknown[]): Promise<unknown> {
+    this.open += 1;
+    try {
+      return await (Reflect.get(port, method) as (...args: unknown[]) => Promise<unknown>).apply(port, args);
+    } finally {
+      this.open -= 1;
+    }
+  }
+
+  /** Asked anew, since the state may have changed during a call. */
+  private is(state: Link['state']): boolean {
+    return this.state === state;
+  }
+}
+
+const away = (method: string): AxError => new AxError('unavailable', `${method}: the store is away`);
+
+const silence = (): Promise<never> => new Promise(() => undefined);

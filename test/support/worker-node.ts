@@ -1,0 +1,74 @@
+import { W3cTracer } from '../../src/adapters/telemetry/w3c-tracer.js';
+import { Readiness } from '../../src/application/readiness.js';
+import { Heartbeats } from '../../src/application/worker/heartbeats.js';
+import { RunExecution } from '../../src/application/worker/run-execution.js';
+import { WorkerLoop } from '../../src/application/worker/worker-loop.js';
+import { type Executor } from '../../src/ports/executor.js';
+import { Link } from './link.js';
+import { type NodeHarness } from './node-harness.js';
+import { RecordingLogger, RecordingMetrics } from './recording.js';
+import { RunningLoops } from './running-loops.js';
+
+export interface WorkerNodeOptions {
+  readonly concurrency: number;
+  readonly claimTtlMs: number;
+  readonly drainMs: number;
+  readonly executors: ReadonlyMap<string, Executor>;
+}
+
+/** A worker with the settings of production; its executor is the harness's unless others are given. */
+export class WorkerNode {
+  /** To queue and claims. */
+  readonly redis = new Link();
+  readonly metrics = new RecordingMetrics();
+  readonly logger = new RecordingLogger();
+  readonly readiness: Readiness;
+  readonly heartbeats: Heartbeats;
+  readonly runExecution: RunExecution;
+  readonly loop: WorkerLoop;
+  private readonly loops = new RunningLoops();
+
+  constructor(harness: NodeHarness, name: string, options: Partial<WorkerNodeOptions>) {
+    const { clock, executor } = harness;
+    const { metrics, logger, redis } = this;
+    const { concurrency = 100, claimTtlMs = 15_000, drainMs = 30_000 } = options;
+    const executors = options.executors ?? new Map([[executor.type, executor]]);
+    const queue = redis.to(() => harness.broker.queue);
+    const claims = redis.to(() => harness.broker.claims);
+    this.readiness = new Readiness(clock, 15_000);
+    this.heartbeats = new Heartbeats({ claims, clock, metrics, logger, claimTtlMs });
+    this.runExecution = new RunExecution({
+      claims,
+      heartbeats: this.heartbeats,
+      executors,
+      clock,
+      random: { next: () => 0.5 },
+      tracer: new W3cTracer(),
+      metrics,
+      logger,
+      worker: name,
+      claimTtlMs,
+    });
+    const { runExecution, heartbeats, readiness } = this;
+    this.loop = new WorkerLoop(
+      { queue, runExecution, heartbeats, clock, metrics, logger, readiness },
+      { pools: ['default'], concurrency, claimTtlMs, drainMs, worker: name },
+    );
+  }
+
+  start(): this {
+    this.loops.start(this.loop);
+    return this;
+  }
+
+  /** Drains, which may take time. */
+  stop(): Promise<void> {
+    return this.loops.stop();
+  }
+
+  /** Ends at once: what was called never returns. */
+  crash(): void {
+    this.redis.state = 'dead';
+    this.loops.abandon();
+  }
+}
