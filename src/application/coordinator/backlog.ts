@@ -1,10 +1,9 @@
 import { BACKLOG_PACE_MS, type DueDecision } from '../../domain/misfire.js';
 import { type Task } from '../../domain/task.js';
-import { type TriggerEvent } from '../../domain/trigger.js';
+import { type TriggerEvent, triggerWindow } from '../../domain/trigger.js';
 import { type Queue } from '../../ports/queue.js';
 
 interface Late {
-  readonly maxConcurrent: number;
   /** Fired and not known to have finished. */
   events: readonly TriggerEvent[];
   patientUntil: number;
@@ -34,12 +33,14 @@ export class Backlog {
     }
   }
 
-  /** Until when the task's next late slot waits, epoch ms; null if it may fire now. */
-  holdUntil(taskId: string, now: number): number | null {
-    const late = this.late.get(taskId);
-    if (late === undefined || late.events.length < late.maxConcurrent || now >= late.patientUntil)
-      return null;
-    return Math.min(now + BACKLOG_PACE_MS, late.patientUntil);
+  /** Until when the late slot at `cursor` waits, epoch ms; null if it may fire now. One still on time never waits past its window. */
+  holdUntil({ id, policy }: Task, cursor: number, now: number): number | null {
+    const late = this.late.get(id);
+    if (late === undefined || late.events.length < policy.maxConcurrent) return null;
+    const windowEnd = triggerWindow(cursor, policy.windowSec).end;
+    const latest =
+      now > windowEnd ? late.patientUntil : Math.min(late.patientUntil, windowEnd - BACKLOG_PACE_MS);
+    return now >= latest ? null : Math.min(now + BACKLOG_PACE_MS, latest);
   }
 
   fired(event: TriggerEvent, task: Task, { nextSlot, holdUntil }: DueDecision): void {
@@ -48,7 +49,6 @@ export class Backlog {
       return;
     }
     this.late.set(task.id, {
-      maxConcurrent: task.policy.maxConcurrent,
       events: [...(this.late.get(task.id)?.events ?? []), event],
       patientUntil: event.firedAt + Math.max(BACKLOG_PACE_MS, (nextSlot - event.slot) / 2),
     });

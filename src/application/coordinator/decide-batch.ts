@@ -45,7 +45,7 @@ export function decideBatch(due: readonly (Task | BrokenTask)[], context: BatchC
 function decideOne(task: Task, times: FireTimes, context: BatchContext, batch: Mutable<DecidedBatch>): void {
   const cursor = task.nextTriggerTime;
   if (cursor === null) throw new Error('next_trigger_time is empty');
-  const heldUntil = context.backlog.holdUntil(task.id, context.now);
+  const heldUntil = context.backlog.holdUntil(task, cursor, context.now);
   if (heldUntil !== null) {
     batch.advances.push({ taskId: task.id, nextSlot: cursor, holdUntil: heldUntil });
     return;
