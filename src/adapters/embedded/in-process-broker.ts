@@ -14,8 +14,8 @@ export class InProcessBroker {
   readonly results: InProcessResults;
 
   constructor(clock: Clock, epoch: string) {
-    const state = new InProcessState(clock);
-    this.queue = new InProcessQueue(state, epoch);
+    const state = new InProcessState(clock, epoch);
+    this.queue = new InProcessQueue(state);
     this.claims = new InProcessClaims(state);
     this.results = new InProcessResults(state);
   }

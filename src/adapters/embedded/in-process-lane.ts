@@ -16,7 +16,7 @@ export interface LaneEntry<T> {
 
 /**
  * Items that are handed out at least once, each to one taker at a time, until they are removed. An item whose taker was silent for too
- * long is handed out again. Handles are used once, and grow over all lanes that share `nextOrder`.
+ * long is handed out again. A handle is used once: not by another lane of the same `life`, nor in another life.
  */
 export class InProcessLane<T> {
   private readonly items = new Map<string, Item<T>>();
@@ -27,6 +27,7 @@ export class InProcessLane<T> {
 
   constructor(
     private readonly clock: Clock,
+    private readonly life: string,
     private readonly nextOrder: () => number,
   ) {}
 
@@ -36,7 +37,7 @@ export class InProcessLane<T> {
 
   add(value: T): string {
     const order = this.nextOrder();
-    const handle = String(order);
+    const handle = `${this.life}/${order}`;
     this.items.set(handle, { order, value, addedAt: this.clock.monotonicMs(), takenAt: null });
     this.ready.push(handle);
     return handle;

@@ -13,13 +13,10 @@ import { type InProcessState } from './in-process-state.js';
 
 /** One lane per pool, and a run per slot that says which message counts. */
 export class InProcessQueue implements Queue {
-  constructor(
-    private readonly state: InProcessState,
-    private readonly name: string,
-  ) {}
+  constructor(private readonly state: InProcessState) {}
 
   async epoch(): Promise<string> {
-    return this.name;
+    return this.state.epoch;
   }
 
   async publish(messages: readonly QueueMessage[]): Promise<PublishOutcome[]> {

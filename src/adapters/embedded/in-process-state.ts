@@ -14,7 +14,10 @@ export class InProcessState {
   private readonly lanes = new Map<string, InProcessLane<QueueMessage>>();
   private orders = 0;
 
-  constructor(readonly clock: Clock) {
+  constructor(
+    readonly clock: Clock,
+    readonly epoch: string,
+  ) {
     this.runs = new InProcessRuns(clock);
     this.messageArrivals = new InProcessArrivals(clock);
     this.reports = this.newLane();
@@ -36,6 +39,6 @@ export class InProcessState {
   }
 
   private newLane<T>(): InProcessLane<T> {
-    return new InProcessLane(this.clock, () => (this.orders += 1));
+    return new InProcessLane(this.clock, this.epoch, () => (this.orders += 1));
   }
 }

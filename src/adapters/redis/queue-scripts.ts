@@ -2,6 +2,12 @@ import { redisScript } from './redis-script.js';
 import { RUN_LUA } from './run-lua.js';
 import { PAYLOAD } from './stream-scripts.js';
 
+/** KEYS epoch · ARGV a random string · result: the one that was stored first, which dies only with the data. */
+export const EPOCH = redisScript(`
+redis.call('SET', KEYS[1], ARGV[1], 'NX')
+return redis.call('GET', KEYS[1])
+`);
+
 /**
  * KEYS pools, {run, queue}… · ARGV ms to keep a run, prefix of queue keys, {event id, pool, message}… · result {outcome…}.
  * Per message: takes the slot lock and adds the message, or adds nothing. A run that lost its message, and is not being run, gets the

@@ -45,6 +45,7 @@ export class RedisConnection {
   private readonly logger: Logger;
   private readonly dedicated = new Set<Redis>();
   private readiness: Promise<void> | null = null;
+  private stopWaiting = () => {};
   private lastError: unknown = null;
   private isClosed = false;
 
@@ -52,7 +53,7 @@ export class RedisConnection {
   constructor(settings: { readonly url: string; readonly namespace: string; readonly logger: Logger }) {
     this.keys = new RedisKeys(settings.namespace);
     this.logger = settings.logger;
-    this.client = new Redis(settings.url, OPTIONS);
+    this.client = new Redis(settings.url, { ...OPTIONS, connectionName: this.keys.connection('commands') });
     this.watch(this.client, 'commands');
   }
 
@@ -83,22 +84,28 @@ export class RedisConnection {
     });
   }
 
-  /** One section of INFO as text. @throws AxError `unavailable`; not `retryable` when the server forbids INFO. */
-  info(section: 'server' | 'memory' | 'replication'): Promise<string> {
-    return this.run((client) => client.info(section));
+  /** One section of INFO as text; null if the server forbids INFO. @throws AxError `unavailable`. */
+  async info(section: 'server' | 'memory' | 'replication'): Promise<string | null> {
+    try {
+      return await this.run((client) => client.info(section));
+    } catch (error) {
+      if (error instanceof AxError && !error.retryable) return null;
+      throw error;
+    }
   }
 
   /** A connection of its own for calls that block; it has no command timeout and does not reconnect. Give it to `drop` afterwards. */
   async open(): Promise<DedicatedConnection> {
     if (this.isClosed) throw this.away();
     const client = this.client.duplicate({
+      connectionName: this.keys.connection('blocking'),
       enableAutoPipelining: false,
       commandTimeout: undefined,
       socketTimeout: undefined,
       retryStrategy: null,
     });
     this.dedicated.add(client);
-    this.watch(client, 'blocking reads');
+    this.watch(client, 'blocking');
     try {
       const connected = client.connect().then(() => client.client('ID'));
       return { client, id: await before(connected, COMMAND_MS, () => this.away()) };
@@ -115,9 +122,12 @@ export class RedisConnection {
 
   /** Listens to a channel for ever, over every reconnect; `onMessage` is also called when messages may have been missed. */
   listen(channel: string, onMessage: () => void): void {
-    const client = this.client.duplicate({ enableAutoPipelining: false });
+    const client = this.client.duplicate({
+      connectionName: this.keys.connection('wakeup'),
+      enableAutoPipelining: false,
+    });
     this.dedicated.add(client);
-    this.watch(client, 'wake-ups');
+    this.watch(client, 'wakeup');
     let hasListened = false;
     client.on('message', onMessage);
     client.on('ready', () => {
@@ -135,6 +145,7 @@ export class RedisConnection {
   /** Ends the dedicated connections, then the one for commands once its answers are in. Calls under way end as `unavailable`. */
   async close(): Promise<void> {
     this.isClosed = true;
+    this.stopWaiting();
     await Promise.all([...this.dedicated].map((client) => end(client)));
     this.dedicated.clear();
     if (this.client.status === 'ready') {
@@ -145,12 +156,14 @@ export class RedisConnection {
 
   private whenReady(): Promise<void> {
     if (this.isClosed) throw this.away();
-    this.readiness ??= new Promise((resolve) => {
+    this.readiness ??= new Promise((resolve, reject) => {
       this.client.once('ready', () => {
         this.readiness = null;
         resolve();
       });
+      this.stopWaiting = () => reject(this.away());
     });
+    this.readiness.catch(() => undefined); // Those who wait may have given up by then.
     if (this.client.status === 'wait') this.client.connect().catch(() => undefined); // `watch` has told.
     return this.readiness;
   }

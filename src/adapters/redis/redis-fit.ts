@@ -4,7 +4,8 @@ import { type RedisConnection } from './redis-connection.js';
 const OLDEST = { major: 6, minor: 2 };
 
 /**
- * Refuses a server on which ax would lose data. Needs INFO only, which managed services allow where they forbid CONFIG.
+ * Refuses a server on which ax would lose data. Asks by INFO, which managed services allow where they forbid CONFIG; what a server does
+ * not tell is taken to be right.
  * @throws AxError `refused_start` naming the fix; `unavailable`.
  */
 export async function assertRedisFit(connection: Pick<RedisConnection, 'info'>): Promise<void> {
@@ -24,8 +25,8 @@ export async function assertRedisFit(connection: Pick<RedisConnection, 'info'>):
 }
 
 /** A field of INFO; null if the server does not tell it. */
-export const field = (info: string, name: string): string | null =>
-  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? null;
+export const field = (info: string | null, name: string): string | null =>
+  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1] ?? null;
 
 function isTooOld(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);

@@ -37,6 +37,11 @@ export class RedisKeys {
     this.queuePrefix = `${this.prefix}queue:`;
   }
 
+  /** What CLIENT LIST calls a connection. */
+  connection(purpose: 'commands' | 'blocking' | 'wakeup'): string {
+    return this.prefix + purpose;
+  }
+
   /** String: the lease's owner, living as long as the lease. */
   lock(name: string): string {
     return `${this.prefix}lock:${name}`;

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { AxError } from '../../domain/errors.js';
 import { type SlotKey } from '../../domain/trigger.js';
 import {
   type Delivery,
@@ -11,7 +10,7 @@ import {
 } from '../../ports/queue.js';
 import { type StreamEntry } from './blocking-reader.js';
 import { decodeMessage, encode } from './codec.js';
-import { GIVE_BACK, PUBLISH, STATES } from './queue-scripts.js';
+import { EPOCH, GIVE_BACK, PUBLISH, STATES } from './queue-scripts.js';
 import { type RedisConnection } from './redis-connection.js';
 import { field } from './redis-fit.js';
 import { WORKERS } from './redis-keys.js';
@@ -33,20 +32,14 @@ export class RedisQueue implements Queue {
     this.taker = new StreamTaker(connection, WORKERS);
   }
 
-  /** A random key that dies with the data, and the server's replication id, which changes with every restart and failover. */
+  /** A random key that dies with the data, and, if the server tells it, its replication id, which changes with every restart and failover. */
   async epoch(): Promise<string> {
-    const { keys } = this.connection;
-    const [stored, replication] = await Promise.all([
-      this.connection.run(async (client) => {
-        const [, key] = await Promise.all([
-          client.set(keys.epoch, randomUUID(), 'NX'),
-          client.get(keys.epoch),
-        ]);
-        return key;
-      }),
-      this.replicationId(),
+    const [stored, info] = await Promise.all([
+      this.connection.evaluate(EPOCH, [this.connection.keys.epoch], [randomUUID()]),
+      this.connection.info('replication'),
     ]);
-    return replication === null ? String(stored) : `${stored}/${replication}`;
+    const replication = field(info, 'master_replid');
+    return replication === null ? (stored as string) : `${stored as string}/${replication}`;
   }
 
   async publish(messages: readonly QueueMessage[]): Promise<PublishOutcome[]> {
@@ -120,15 +113,6 @@ export class RedisQueue implements Queue {
       // If this fails the entry is taken over later, and dropped then.
       void this.taker.acknowledge(stream, [id]).catch(() => undefined);
       return null;
-    }
-  }
-
-  private async replicationId(): Promise<string | null> {
-    try {
-      return field(await this.connection.info('replication'), 'master_replid');
-    } catch (error) {
-      if (error instanceof AxError && !error.retryable) return null; // Forbidden; the key alone must do.
-      throw error;
     }
   }
 

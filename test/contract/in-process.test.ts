@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { InProcessBroker } from '../../src/adapters/embedded/in-process-broker.js';
+import { InProcessLock } from '../../src/adapters/embedded/in-process-lock.js';
+import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
+import { type BrokerHarness, claimed, publishAndTake, reportOf, take } from '../support/broker-harness.js';
+import { buildMessage, buildReport } from '../support/builders.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { claimsSuite } from './claims.suite.js';
+import { lockSuite } from './lock.suite.js';
+import { queueSuite } from './queue.suite.js';
+import { resultsSuite } from './results.suite.js';
+import { wakeupSuite } from './wakeup.suite.js';
+
+async function openBroker(): Promise<BrokerHarness & { readonly clock: FakeClock }> {
+  const clock = new FakeClock();
+  let lives = 1;
+  let broker = new InProcessBroker(clock, 'life-1');
+  return {
+    clock,
+    get queue() {
+      return broker.queue;
+    },
+    get claims() {
+      return broker.claims;
+    },
+    get results() {
+      return broker.results;
+    },
+    advance: (ms) => clock.advance(ms),
+    loseData: async () => {
+      broker = new InProcessBroker(clock, `life-${(lives += 1)}`);
+    },
+    close: async () => expect(clock.pendingTimers).toBe(0),
+  };
+}
+
+lockSuite(
+  'InProcessLock',
+  async () => {
+    const clock = new FakeClock();
+    return {
+      lock: new InProcessLock(clock),
+      advance: (ms) => clock.advance(ms),
+      close: async () => undefined,
+    };
+  },
+  { canBeAway: false },
+);
+
+wakeupSuite(
+  'InProcessWakeup',
+  async () => {
+    const node = new InProcessWakeup();
+    return { nodes: [node, node], stranger: new InProcessWakeup(), close: async () => undefined };
+  },
+  { canBeAway: false },
+);
+
+queueSuite('InProcessQueue', openBroker, { holdsText: false });
+claimsSuite('InProcessClaims', openBroker);
+resultsSuite('InProcessResults', openBroker, { holdsText: false });
+
+describe('InProcessBroker', () => {
+  const HOUR_MS = 3_600_000;
+
+  it('forgets a finished run after an hour, and not before', async () => {
+    const harness = await openBroker();
+    const message = buildMessage();
+    const [delivery] = await publishAndTake(harness, [message]);
+    const { claim } = await claimed(harness, delivery, 'worker-1');
+    await harness.claims.finish(claim, buildReport(reportOf(claim)));
+    await harness.advance(HOUR_MS - 1);
+    expect(await harness.queue.states([message.event])).toEqual(['finished']);
+    await harness.advance(1);
+    expect(await harness.queue.states([message.event])).toEqual(['unknown']);
+  });
+
+  it('takes the oldest message first, whichever pool it is in', async () => {
+    const harness = await openBroker();
+    const pools = ['blue', 'red', 'blue', 'green', 'red'];
+    const batch = pools.map((pool) => {
+      const message = buildMessage();
+      return { ...message, task: { ...message.task, pool } };
+    });
+    await harness.queue.publish(batch);
+    const taken = await take(harness, { pools: ['green', 'red', 'blue'], max: 5 });
+    expect(taken.map(({ message }) => message)).toEqual(batch);
+  });
+
+  it('takes as long for each of 40,000 runs as for each of a few', async () => {
+    const timeOf = async (count: number): Promise<number> => {
+      const harness = await openBroker();
+      const startedAt = performance.now();
+      await harness.queue.publish(Array.from({ length: count }, () => buildMessage()));
+      for (let deliveries = await take(harness); deliveries.length > 0; deliveries = await take(harness)) {
+        for (const delivery of deliveries) {
+          const { claim } = await claimed(harness, delivery, 'worker-1');
+          await harness.claims.renew([claim], 60_000);
+          await harness.claims.finish(claim, buildReport(reportOf(claim)));
+        }
+      }
+      expect(await harness.queue.depth()).toBe(0);
+      return performance.now() - startedAt;
+    };
+    await timeOf(2000);
+    const perThousand = (await timeOf(2000)) / 2;
+    // Work that grows with the number of messages would make each step 20 times dearer; a busy machine does not.
+    expect(await timeOf(40_000)).toBeLessThan(perThousand * 40 * 10);
+  });
+});

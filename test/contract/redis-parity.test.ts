@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { expect, inject, it } from 'vitest';
+import { InProcessBroker } from '../../src/adapters/embedded/in-process-broker.js';
+import { DEFAULT_POLICY } from '../../src/domain/policy.js';
+import { type Claim } from '../../src/ports/claims.js';
+import { type Delivery } from '../../src/ports/queue.js';
+import {
+  type BrokerHarness,
+  NEVER_MS,
+  idsOf,
+  reportOf,
+  take,
+  takeResults,
+} from '../support/broker-harness.js';
+import {
+  buildEvent,
+  buildMessage,
+  buildReport,
+  buildTask,
+  nextUuid,
+  snapshotOf,
+} from '../support/builders.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { RedisNamespace } from '../support/redis-namespace.js';
+
+/** Two tasks with two slots each, and a rival for one of them. */
+function makeMessages() {
+  const ofTask = (maxConcurrent: number) => {
+    const task = buildTask({ policy: { ...DEFAULT_POLICY, maxConcurrent } });
+    return [1, 2].map(() => buildMessage({ task: snapshotOf(task), event: buildEvent({ taskId: task.id }) }));
+  };
+  const messages = [...ofTask(1), ...ofTask(2)];
+  const [first] = messages;
+  return first ? [...messages, { ...first, event: { ...first.event, id: nextUuid() } }] : [];
+}
+
+/** One side of the comparison; deliveries and claims are named by their order, since handles differ. */
+class Side {
+  private deliveries: Delivery[] = [];
+  private claims: Claim[] = [];
+
+  constructor(
+    private readonly broker: BrokerHarness,
+    private readonly messages: ReturnType<typeof makeMessages>,
+  ) {}
+
+  async do({ verb, n, worker }: Step): Promise<unknown> {
+    const { queue, claims } = this.broker;
+    const delivery = this.deliveries[n % Math.max(1, this.deliveries.length)];
+    const claim = this.claims[n % Math.max(1, this.claims.length)];
+    const progress = { attempt: n, failures: n >> 1 };
+    switch (verb) {
+      case 'publish':
+        return queue.publish(this.messages.filter((_, i) => (n >> i) & 1));
+      case 'take': {
+        const taken = await take(this.broker, { taker: worker, max: (n % 3) + 1 });
+        this.deliveries.push(...taken);
+        return idsOf(taken);
+      }
+      case 'giveBack':
+        return delivery && queue.giveBack([delivery]);
+      case 'claim': {
+        if (delivery === undefined) return null;
+        const answer = await claims.claim(delivery, worker, NEVER_MS);
+        if (answer.outcome !== 'claimed') return answer;
+        this.claims.push(answer.claim);
+        return { ...answer, claim: { ...answer.claim, handle: null } };
+      }
+      case 'renew':
+        return claims.renew(this.claims, NEVER_MS);
+      case 'report':
+        return claim && claims.report(claim, buildReport({ ...reportOf(claim), seq: n }), progress);
+      case 'finish':
+        return claim && claims.finish(claim, buildReport({ ...reportOf(claim), status: 'success' }));
+      case 'handBack':
+        return claim && claims.handBack(claim, buildReport(reportOf(claim)), progress);
+      case 'collect': {
+        const batch = await takeResults(this.broker, { taker: worker, max: (n % 3) + 1 });
+        if (n % 2 === 0) await this.broker.results.acknowledge(batch);
+        return batch.reports.map(({ executionId, generation, seq, status }) => [
+          executionId,
+          generation,
+          seq,
+          status,
+        ]);
+      }
+      case 'loseData':
+        return n % 4 === 0 ? this.broker.loseData() : undefined;
+    }
+  }
+
+  async look(): Promise<unknown> {
+    const { queue, results } = this.broker;
+    const states = await queue.states(this.messages.map(({ event }) => event));
+    return { states, depth: await queue.depth(), waiting: (await results.backlog()).depth };
+  }
+}
+
+const verb = fc.constantFrom(
+  ...(['publish', 'publish', 'take', 'take', 'claim', 'claim', 'claim'] as const),
+  ...(['giveBack', 'renew', 'report', 'finish', 'finish', 'handBack', 'collect', 'loseData'] as const),
+);
+const step = fc.record({
+  verb,
+  n: fc.integer({ min: 0, max: 31 }),
+  worker: fc.constantFrom('worker-1', 'worker-2', 'worker-3'),
+});
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+it('the broker in the process answers every history as Redis does', { timeout: 120_000 }, async () => {
+  const namespace = new RedisNamespace(inject('redisUrl'));
+  const redis = namespace.broker();
+  try {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+        await namespace.empty();
+        const clock = new FakeClock();
+        let lives = 1;
+        let broker = new InProcessBroker(clock, 'life-1');
+        const inProcess: BrokerHarness = {
+          get queue() {
+            return broker.queue;
+          },
+          get claims() {
+            return broker.claims;
+          },
+          get results() {
+            return broker.results;
+          },
+          advance: (ms) => clock.advance(ms),
+          loseData: async () => {
+            broker = new InProcessBroker(clock, `life-${(lives += 1)}`);
+          },
+          close: async () => undefined,
+        };
+        const messages = makeMessages();
+        const sides = [new Side(redis, messages), new Side(inProcess, messages)] as const;
+        for (const [at, one] of steps.entries()) {
+          const [real, fake] = [await sides[0].do(one), await sides[1].do(one)];
+          expect(fake, `step ${at}: ${one.verb}`).toEqual(real);
+          expect(await sides[1].look(), `after step ${at}: ${one.verb}`).toEqual(await sides[0].look());
+        }
+      }),
+      { numRuns: 100 },
+    );
+  } finally {
+    await namespace.close();
+  }
+});

@@ -1,0 +1,59 @@
+import { inject } from 'vitest';
+import { RedisLock } from '../../src/adapters/redis/redis-lock.js';
+import { RedisWakeup } from '../../src/adapters/redis/redis-wakeup.js';
+import { RedisNamespace } from '../support/redis-namespace.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { claimsSuite } from './claims.suite.js';
+import { lockSuite } from './lock.suite.js';
+import { queueSuite } from './queue.suite.js';
+import { resultsSuite } from './results.suite.js';
+import { wakeupSuite } from './wakeup.suite.js';
+
+const url = inject('redisUrl');
+
+async function openBehindProxy() {
+  const namespace = new RedisNamespace(url);
+  const proxy = await TcpProxy.start(url);
+  return {
+    namespace,
+    connection: namespace.connect(proxy.through(url)),
+    outage: { begin: () => proxy.cut(), end: () => proxy.restore() },
+    close: async () => {
+      await namespace.close();
+      await proxy.close();
+    },
+  };
+}
+
+lockSuite(
+  'RedisLock',
+  async () => {
+    const { namespace, connection, outage, close } = await openBehindProxy();
+    return { lock: new RedisLock(connection), advance: (ms) => namespace.advance(ms), outage, close };
+  },
+  { canBeAway: true },
+);
+
+wakeupSuite(
+  'RedisWakeup',
+  async () => {
+    const { namespace, connection, outage, close } = await openBehindProxy();
+    const elsewhere = new RedisNamespace(url);
+    return {
+      nodes: [new RedisWakeup(connection), new RedisWakeup(namespace.connect())],
+      stranger: new RedisWakeup(elsewhere.connect()),
+      outage,
+      close: async () => {
+        await elsewhere.close();
+        await close();
+      },
+    };
+  },
+  { canBeAway: true },
+);
+
+const openBroker = async () => new RedisNamespace(url).broker();
+
+queueSuite('RedisQueue', openBroker, { holdsText: true });
+claimsSuite('RedisClaims', openBroker);
+resultsSuite('RedisResults', openBroker, { holdsText: true });
