@@ -1,7 +1,8 @@
-import { BACKLOG_PACE_MS, type DueDecision } from '../../domain/misfire.js';
+import { BACKLOG_PACE_MS } from '../../domain/misfire.js';
 import { type Task } from '../../domain/task.js';
 import { type TriggerEvent, triggerWindow } from '../../domain/trigger.js';
 import { type Queue } from '../../ports/queue.js';
+import { type DecidedBatch } from '../../ports/trigger-repo.js';
 
 interface Late {
   /** Fired and not known to have finished. */
@@ -43,14 +44,19 @@ export class Backlog {
     return now >= latest ? null : Math.min(now + BACKLOG_PACE_MS, latest);
   }
 
-  fired(event: TriggerEvent, task: Task, { nextSlot, holdUntil }: DueDecision): void {
-    if (nextSlot === null || holdUntil === null) {
-      this.late.delete(task.id);
-      return;
+  /** Takes note of what was recorded, with the cursors that were stored for it. */
+  note(recorded: DecidedBatch['fired'], advances: DecidedBatch['advances']): void {
+    const cursors = new Map(advances.map((advance) => [advance.taskId, advance]));
+    for (const { event, task } of recorded) {
+      const { nextSlot = null, holdUntil = null } = cursors.get(task.id) ?? {};
+      if (nextSlot === null || holdUntil === null) {
+        this.late.delete(task.id);
+        continue;
+      }
+      this.late.set(task.id, {
+        events: [...(this.late.get(task.id)?.events ?? []), event],
+        patientUntil: event.firedAt + Math.max(BACKLOG_PACE_MS, (nextSlot - event.slot) / 2),
+      });
     }
-    this.late.set(task.id, {
-      events: [...(this.late.get(task.id)?.events ?? []), event],
-      patientUntil: event.firedAt + Math.max(BACKLOG_PACE_MS, (nextSlot - event.slot) / 2),
-    });
   }
 }

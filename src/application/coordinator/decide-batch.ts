@@ -18,12 +18,12 @@ interface BatchContext {
   readonly queueEpoch: string;
   readonly ids: Ids;
   readonly tracer: Tracer;
-  readonly backlog: Backlog;
+  readonly backlog: Pick<Backlog, 'holdUntil'>;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K] };
 
-/** Decides every due task of a batch; a task that cannot be decided becomes an error of its own and stops nothing else. */
+/** Decides every due task of a batch, and changes nothing; a task that cannot be decided becomes an error of its own and stops nothing else. */
 export function decideBatch(due: readonly (Task | BrokenTask)[], context: BatchContext): DecidedBatch {
   const batch: Mutable<DecidedBatch> = { fired: [], skipped: [], advances: [], errors: [] };
   const times = new FireTimes();
@@ -59,7 +59,6 @@ function decideOne(task: Task, times: FireTimes, context: BatchContext, batch: M
   if (decision.fire !== null) {
     const event = eventOf(task, decision.fire.slot, decision.fire.isMisfire, null, context);
     batch.fired.push({ event, task });
-    context.backlog.fired(event, task, decision);
   }
   batch.advances.push({ taskId: task.id, nextSlot: decision.nextSlot, holdUntil: decision.holdUntil });
 }

@@ -89,8 +89,9 @@ export class Tick {
     const now = clock.now();
     const context = { now, node: this.options.node, queueEpoch, ids, tracer, backlog: this.backlog };
     let decided: DecidedBatch | null = null;
+    let isOurs = true;
     const outcome = await triggers.decideDue(
-      { now, limit: BATCH_LIMIT, mayCommit: () => leadership.isCurrent() },
+      { now, limit: BATCH_LIMIT, mayCommit: () => (isOurs = leadership.isCurrent()) },
       (due) => (decided = decideBatch(due, context)),
     );
     metrics.observe('scan_duration_seconds', {}, (clock.monotonicMs() - startedAt) / 1000);
@@ -99,19 +100,14 @@ export class Tick {
       {},
       outcome.dueCount >= BATCH_LIMIT ? await triggers.countDue(clock.now()) : 0,
     );
-    if (decided !== null) this.tell(decided, outcome);
-    for (const event of outcome.duplicates) {
-      metrics.count('duplicates_prevented_total', { line: 'unique_key' });
-      logger.warn(
-        { task_id: event.taskId, slot: event.slot },
-        'slot was triggered before, duplicate refused',
-      );
-    }
+    if (!isOurs) logger.warn({ due: outcome.dueCount }, 'lease ended while deciding, nothing was decided');
+    else if (decided !== null) this.tell(decided, outcome);
     return outcome;
   }
 
   private tell(decided: DecidedBatch, outcome: TriggerOutcome): void {
     const { metrics, logger } = this.deps;
+    this.backlog.note(outcome.recorded, decided.advances);
     for (const { event, task } of outcome.recorded) {
       metrics.count('triggers_total', { kind: event.kind });
       metrics.observe('trigger_lateness_seconds', {}, Math.max(0, event.firedAt - event.slot) / 1000);
@@ -130,7 +126,15 @@ export class Tick {
         'triggered',
       );
     }
-    for (const { event, report } of decided.skipped) {
+    const refused = new Set(outcome.duplicates);
+    for (const event of refused) {
+      metrics.count('duplicates_prevented_total', { line: 'unique_key' });
+      logger.warn(
+        { task_id: event.taskId, slot: event.slot },
+        'slot was triggered before, duplicate refused',
+      );
+    }
+    for (const { event, report } of decided.skipped.filter((skip) => !refused.has(skip.event))) {
       metrics.count('slots_skipped_total', { reason: report.reason ?? 'none' });
       logger.warn(
         { task_id: event.taskId, execution_id: event.id, ...report.entry.detail },
