@@ -1,38 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { InProcessBroker } from '../../src/adapters/embedded/in-process-broker.js';
 import { InProcessLock } from '../../src/adapters/embedded/in-process-lock.js';
 import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
-import { type BrokerHarness, claimed, publishAndTake, reportOf, take } from '../support/broker-harness.js';
+import { claimed, publishAndTake, reportOf, take } from '../support/broker-harness.js';
 import { buildMessage, buildReport } from '../support/builders.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { openInProcess } from '../support/in-process-harness.js';
 import { claimsSuite } from './claims.suite.js';
 import { lockSuite } from './lock.suite.js';
 import { queueSuite } from './queue.suite.js';
 import { resultsSuite } from './results.suite.js';
 import { wakeupSuite } from './wakeup.suite.js';
 
-async function openBroker(): Promise<BrokerHarness & { readonly clock: FakeClock }> {
-  const clock = new FakeClock();
-  let lives = 1;
-  let broker = new InProcessBroker(clock, 'life-1');
-  return {
-    clock,
-    get queue() {
-      return broker.queue;
-    },
-    get claims() {
-      return broker.claims;
-    },
-    get results() {
-      return broker.results;
-    },
-    advance: (ms) => clock.advance(ms),
-    loseData: async () => {
-      broker = new InProcessBroker(clock, `life-${(lives += 1)}`);
-    },
-    close: async () => expect(clock.pendingTimers).toBe(0),
-  };
-}
+const openBroker = async () => openInProcess();
 
 lockSuite(
   'InProcessLock',
@@ -64,7 +43,7 @@ describe('InProcessBroker', () => {
   const HOUR_MS = 3_600_000;
 
   it('forgets a finished run after an hour, and not before', async () => {
-    const harness = await openBroker();
+    const harness = openInProcess();
     const message = buildMessage();
     const [delivery] = await publishAndTake(harness, [message]);
     const { claim } = await claimed(harness, delivery, 'worker-1');
@@ -76,7 +55,7 @@ describe('InProcessBroker', () => {
   });
 
   it('takes the oldest message first, whichever pool it is in', async () => {
-    const harness = await openBroker();
+    const harness = openInProcess();
     const pools = ['blue', 'red', 'blue', 'green', 'red'];
     const batch = pools.map((pool) => {
       const message = buildMessage();
@@ -89,7 +68,7 @@ describe('InProcessBroker', () => {
 
   it('takes as long for each of 40,000 runs as for each of a few', async () => {
     const timeOf = async (count: number): Promise<number> => {
-      const harness = await openBroker();
+      const harness = openInProcess();
       const startedAt = performance.now();
       await harness.queue.publish(Array.from({ length: count }, () => buildMessage()));
       for (let deliveries = await take(harness); deliveries.length > 0; deliveries = await take(harness)) {

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, inject, it } from 'vitest';
-import { InProcessBroker } from '../../src/adapters/embedded/in-process-broker.js';
 import { DEFAULT_POLICY } from '../../src/domain/policy.js';
 import { type Claim } from '../../src/ports/claims.js';
 import { type Delivery } from '../../src/ports/queue.js';
@@ -20,7 +19,7 @@ import {
   nextUuid,
   snapshotOf,
 } from '../support/builders.js';
-import { FakeClock } from '../support/fake-clock.js';
+import { openInProcess } from '../support/in-process-harness.js';
 import { RedisNamespace } from '../support/redis-namespace.js';
 
 /** Two tasks with two slots each, and a rival for one of them. */
@@ -114,27 +113,8 @@ it('the broker in the process answers every history as Redis does', { timeout: 1
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         await namespace.empty();
-        const clock = new FakeClock();
-        let lives = 1;
-        let broker = new InProcessBroker(clock, 'life-1');
-        const inProcess: BrokerHarness = {
-          get queue() {
-            return broker.queue;
-          },
-          get claims() {
-            return broker.claims;
-          },
-          get results() {
-            return broker.results;
-          },
-          advance: (ms) => clock.advance(ms),
-          loseData: async () => {
-            broker = new InProcessBroker(clock, `life-${(lives += 1)}`);
-          },
-          close: async () => undefined,
-        };
         const messages = makeMessages();
-        const sides = [new Side(redis, messages), new Side(inProcess, messages)] as const;
+        const sides = [new Side(redis, messages), new Side(openInProcess(), messages)] as const;
         for (const [at, one] of steps.entries()) {
           const [real, fake] = [await sides[0].do(one), await sides[1].do(one)];
           expect(fake, `step ${at}: ${one.verb}`).toEqual(real);

@@ -1,7 +1,9 @@
 import { expect } from 'vitest';
+import { DEFAULT_POLICY } from '../../src/domain/policy.js';
 import { type Claim, type Claims } from '../../src/ports/claims.js';
 import { type Delivery, type Queue, type QueueMessage, type TakeRequest } from '../../src/ports/queue.js';
 import { type ResultBatch, type Results } from '../../src/ports/results.js';
+import { buildEvent, buildMessage, buildReport, buildTask, snapshotOf } from './builders.js';
 import { until } from './until.js';
 
 /** Queue, claims and results over one store that nobody else uses. */
@@ -69,6 +71,8 @@ export const takeResults = (
 export const idsOf = (deliveries: readonly Delivery[]): string[] =>
   deliveries.map(({ message }) => message.event.id);
 
+export const inPool = (pool: string): QueueMessage => buildMessage({ task: snapshotOf(buildTask({ pool })) });
+
 /** Publishes messages and takes them as `worker`, in their order. */
 export async function publishAndTake(
   harness: BrokerHarness,
@@ -101,3 +105,38 @@ export const reportOf = ({ executionId, taskId, generation, worker }: Claim) => 
   generation,
   worker,
 });
+
+/** A life that tests can wait for. */
+export const SHORT_MS = 300;
+
+/** Publishes one message and takes it as `worker-1`. */
+export async function publishOne(harness: BrokerHarness, message = buildMessage()): Promise<Delivery> {
+  const [delivery] = await publishAndTake(harness, [message]);
+  if (delivery === undefined) throw new Error('nothing taken');
+  return delivery;
+}
+
+/** The message of a taker that has been silent, taken over by `worker`. */
+export async function takeOver(
+  harness: BrokerHarness,
+  worker: string,
+  afterMs = SHORT_MS,
+): Promise<Delivery> {
+  await harness.advance(afterMs);
+  const [delivery] = await takeSoon(harness, { taker: worker, reclaimAfterMs: afterMs, max: 1 });
+  if (delivery === undefined) throw new Error('nothing taken over');
+  return delivery;
+}
+
+export const finish = ({ claims }: BrokerHarness, claim: Claim): Promise<boolean> =>
+  claims.finish(claim, buildReport({ ...reportOf(claim), status: 'success' }));
+
+/** Who sent the reports that wait to be collected, and by which claim. */
+export const reporters = async (harness: BrokerHarness) =>
+  (await takeResults(harness)).reports.map(({ worker, generation }) => [worker, generation]);
+
+/** Messages of one task, one slot each. */
+export function slotsOfOneTask(count: number, maxConcurrent: number): QueueMessage[] {
+  const task = snapshotOf(buildTask({ policy: { ...DEFAULT_POLICY, maxConcurrent } }));
+  return Array.from({ length: count }, () => buildMessage({ task, event: buildEvent({ taskId: task.id }) }));
+}

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type BrokerHarness,
+  claimed,
+  finish,
+  publishAndTake,
+  reportOf,
+  SHORT_MS,
+  slotsOfOneTask,
+  takeOver,
+} from '../support/broker-harness.js';
+import { buildReport } from '../support/builders.js';
+
+const NO_PROGRESS = { attempt: 0, failures: 0 };
+
+/** What every Claims does about running marks; part of `claimsSuite`. */
+export function marksSuite(name: string, open: () => Promise<BrokerHarness>): void {
+  describe(`${name} as Claims, its running marks`, () => {
+    let harness: BrokerHarness;
+    beforeEach(async () => {
+      harness = await open();
+    });
+    afterEach(() => harness.close());
+
+    it('are at most max_concurrent, whoever claims at the same time', async () => {
+      const deliveries = await publishAndTake(harness, slotsOfOneTask(30, 3));
+      const answers = await Promise.all(
+        deliveries.map((delivery, i) => claimed(harness, delivery, `worker-${i % 4}`)),
+      );
+      expect(answers.filter(({ isSaturated }) => !isSaturated)).toHaveLength(3);
+    });
+
+    it('are free again when a claim that holds one ends, and only then', async () => {
+      const deliveries = await publishAndTake(harness, slotsOfOneTask(5, 1));
+      const first = await claimed(harness, deliveries[0], 'worker-1');
+      const second = await claimed(harness, deliveries[1], 'worker-1');
+      expect([first.isSaturated, second.isSaturated]).toEqual([false, true]);
+      await finish(harness, second.claim);
+      expect((await claimed(harness, deliveries[2], 'worker-1')).isSaturated).toBe(true);
+      await finish(harness, first.claim);
+      const fourth = await claimed(harness, deliveries[3], 'worker-1');
+      expect(fourth.isSaturated).toBe(false);
+      await harness.claims.handBack(fourth.claim, buildReport(reportOf(fourth.claim)), NO_PROGRESS);
+      expect((await claimed(harness, deliveries[4], 'worker-1')).isSaturated).toBe(false);
+    });
+
+    it('belong to one task each', async () => {
+      const deliveries = await publishAndTake(harness, [...slotsOfOneTask(1, 1), ...slotsOfOneTask(1, 1)]);
+      for (const delivery of deliveries) {
+        expect((await claimed(harness, delivery, 'worker-1')).isSaturated).toBe(false);
+      }
+    });
+
+    it('die with their worker', async () => {
+      const deliveries = await publishAndTake(harness, slotsOfOneTask(4, 2));
+      await claimed(harness, deliveries[0], 'dead', SHORT_MS);
+      await claimed(harness, deliveries[1], 'dead', SHORT_MS);
+      await harness.advance(SHORT_MS);
+      expect((await claimed(harness, deliveries[2], 'alive')).isSaturated).toBe(false);
+      expect((await claimed(harness, deliveries[3], 'alive')).isSaturated).toBe(false);
+      const again = await takeOver(harness, 'alive');
+      expect((await claimed(harness, again, 'alive')).isSaturated).toBe(true);
+    });
+
+    it('live as long as their claim is renewed', async () => {
+      const deliveries = await publishAndTake(harness, slotsOfOneTask(2, 1));
+      const { claim } = await claimed(harness, deliveries[0], 'worker-1', SHORT_MS);
+      expect(await harness.claims.renew([claim], 60_000)).toEqual([true]);
+      await harness.advance(SHORT_MS);
+      expect((await claimed(harness, deliveries[1], 'worker-2')).isSaturated).toBe(true);
+    });
+
+    it('are not taken back by a paused worker whose place was taken', async () => {
+      const deliveries = await publishAndTake(harness, slotsOfOneTask(2, 1));
+      const paused = await claimed(harness, deliveries[0], 'paused', SHORT_MS);
+      await harness.advance(SHORT_MS);
+      const { isSaturated } = await claimed(harness, deliveries[1], 'worker-2');
+      expect(isSaturated).toBe(false);
+      expect(await harness.claims.renew([paused.claim], 60_000)).toEqual([false]);
+      expect(await finish(harness, paused.claim)).toBe(false);
+      const heir = await claimed(harness, await takeOver(harness, 'worker-3'), 'worker-3');
+      expect(heir).toMatchObject({ isSaturated: true, claim: { generation: 2 } });
+    });
+
+    it('are not given to saturated claims by renewal', async () => {
+      const deliveries = await publishAndTake(harness, slotsOfOneTask(3, 1));
+      const marked = await claimed(harness, deliveries[0], 'worker-1');
+      const saturated = await claimed(harness, deliveries[1], 'worker-1');
+      expect(await harness.claims.renew([saturated.claim], 60_000)).toEqual([true]);
+      await finish(harness, marked.claim);
+      expect(await harness.claims.renew([saturated.claim], 60_000)).toEqual([true]);
+      expect((await claimed(harness, deliveries[2], 'worker-1')).isSaturated).toBe(false);
+    });
+  });
+}
