@@ -57,7 +57,7 @@ describe('what ax keeps in Redis', () => {
     await take(node);
     const stream = `${namespace.prefix}queue:default`;
     expect(await namespace.redis.xlen(stream)).toBe(1);
-    expect(((await namespace.redis.xpending(stream, 'workers')))[0]).toBe(1);
+    expect((await namespace.redis.xpending(stream, 'workers'))[0]).toBe(1);
     expect(await namespace.redis.zcard(`${namespace.prefix}running:${claim.taskId}`)).toBe(0);
   });
 
