@@ -27,6 +27,7 @@ export const sqliteDialect: Dialect = {
   forUpdateSkipLocked: '',
   labelValue: 'CASE WHEN JSON_VALID(labels_json) THEN JSON_EXTRACT(labels_json, ?) END',
 
+  useIndex: (name) => `INDEXED BY ${name}`,
   instant,
   valuesOf: (rows) => {
     const row = `(${(rows[0] ?? []).map(() => '?').join(', ')})`;

@@ -7,6 +7,7 @@ import { AxError, messageOf } from '../../domain/errors.js';
 import { type Clock } from '../../ports/clock.js';
 import { type Random } from '../../ports/random.js';
 import { migrate } from '../sql/migrate.js';
+import { silentLog } from '../sql/silent-log.js';
 import { SqlDb } from '../sql/sql-db.js';
 import { sqliteDialect } from './sqlite-dialect.js';
 import { lockDirectory } from './sqlite-lock.js';
@@ -23,8 +24,8 @@ export interface SqliteStore {
   close(how: { readonly clean: boolean }): Promise<void>;
 }
 
-/** Waits for other programs that write to the file; keep it short, since the whole process waits. */
-const BUSY_MS = 1000;
+/** Waits for other programs that write to the file; short, since the whole process waits, and transactions are repeated anyway. */
+const BUSY_MS = 100;
 
 /** An acknowledged trigger survives the loss of power: `synchronous` is FULL, in WAL one sync per transaction. */
 const PRAGMAS = ['journal_mode = WAL', 'synchronous = FULL', `busy_timeout = ${BUSY_MS}`];
@@ -78,9 +79,12 @@ function openKnex(filename: string): Knex {
     connection: { filename },
     useNullAsDefault: true,
     compileSqlOnError: false,
+    log: silentLog,
     pool: {
       min: 1,
       max: 1,
+      // After a failed commit the transaction may be open still; its connection goes, and the transaction with it.
+      validate: (connection: Database) => !connection.inTransaction,
       afterCreate: (connection: Database, done: (error: unknown) => void) => {
         for (const pragma of PRAGMAS) connection.pragma(pragma);
         // SQLite's own lowers ASCII only.

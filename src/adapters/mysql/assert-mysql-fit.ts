@@ -1,4 +1,4 @@
-import { AxError } from '../../domain/errors.js';
+import { AxError, messageOf } from '../../domain/errors.js';
 import { pendingMigrations } from '../sql/migrate.js';
 import { type SqlDb } from '../sql/sql-db.js';
 
@@ -11,19 +11,41 @@ const MIN_MARIADB = [10, 6, 0] as const;
  * @throws AxError `refused_start` that says what to do; `unavailable` when the server cannot be reached.
  */
 export async function assertMysqlFit(db: SqlDb): Promise<void> {
-  const [server] = await db.read((sql) =>
-    sql.rows<{ version: string; is_read_only: unknown }>(
-      'SELECT VERSION() AS version, @@global.read_only AS is_read_only',
-    ),
-  );
-  assertVersion(server?.version ?? '');
+  const server = await readServer(db);
+  assertVersion(server.version);
   // Newer MariaDB answers with a word.
-  if (!/^(0|off)$/i.test(String(server?.is_read_only))) {
+  if (!/^(0|off)$/i.test(String(server.is_read_only))) {
     throw refuse('the server is read only', 'connect to the primary, or set read_only = 0 there');
   }
   const missing = await pendingMigrations(db);
   if (missing.length > 0) {
     throw refuse(`the database lacks ${missing.join(', ')}`, 'run `ax migrate` with this version of ax');
+  }
+}
+
+interface ServerRow {
+  readonly version: string;
+  readonly is_read_only: unknown;
+}
+
+const REFUSALS = [
+  'ER_ACCESS_DENIED_ERROR',
+  'ER_ACCESS_DENIED_NO_PASSWORD_ERROR',
+  'ER_DBACCESS_DENIED_ERROR',
+  'ER_BAD_DB_ERROR',
+];
+
+async function readServer(db: SqlDb): Promise<ServerRow> {
+  try {
+    const rows = await db.read((sql) =>
+      sql.rows<ServerRow>('SELECT VERSION() AS version, @@global.read_only AS is_read_only'),
+    );
+    return rows[0] ?? { version: '', is_read_only: null };
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as { code?: string };
+    if (code === undefined || !REFUSALS.includes(code)) throw error;
+    const fix = 'create the database, and check the user, the password and the database name in AX_MYSQL_URL';
+    throw refuse(messageOf(error), fix);
   }
 }
 

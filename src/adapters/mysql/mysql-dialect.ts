@@ -41,6 +41,7 @@ export const mysqlDialect: Dialect = {
   forUpdateSkipLocked: 'FOR UPDATE SKIP LOCKED',
   labelValue: 'CASE WHEN JSON_VALID(labels_json) THEN JSON_UNQUOTE(JSON_EXTRACT(labels_json, ?)) END',
 
+  useIndex: (name) => `FORCE INDEX (${name})`,
   instant,
   valuesOf: (rows) => ({ sql: 'VALUES ?', values: [rows as unknown as Knex.RawBinding] }),
   keepExisting: (table, key) => `ON DUPLICATE KEY UPDATE ${table}.${key} = ${table}.${key}`,

@@ -3,6 +3,7 @@ import knex from 'knex';
 import { type Connection } from 'mysql2';
 import { type Clock } from '../../ports/clock.js';
 import { type Random } from '../../ports/random.js';
+import { silentLog } from '../sql/silent-log.js';
 import { SqlDb } from '../sql/sql-db.js';
 import { mysqlDialect } from './mysql-dialect.js';
 
@@ -45,6 +46,7 @@ export function openMysql(url: string, options: MysqlOptions): SqlDb {
     },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     compileSqlOnError: false,
+    log: silentLog,
   });
   return new SqlDb(client, mysqlDialect, clock, random);
 }

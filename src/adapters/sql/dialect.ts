@@ -52,6 +52,8 @@ export interface Dialect {
   /** Value of one label as text; its one `?` is a JSON path. Null where the labels are not JSON. */
   readonly labelValue: string;
 
+  /** Makes the planner read a table, named before it with its alias, by this index. */
+  useIndex(name: string): string;
   /** An instant as the driver takes it. */
   instant(epochMs: number): SqlValue;
   instant(epochMs: number | null): SqlValue;

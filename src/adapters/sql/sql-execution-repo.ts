@@ -14,11 +14,12 @@ import {
   ledgerOf,
   type LedgerRow,
 } from './execution-row.js';
-import { pageOf, rowsToRead } from './keyset-page.js';
+import { cursorOf, pageOf, rowsToRead } from './keyset-page.js';
 import { writeReports } from './report-writes.js';
 import { type SqlDb, type Statements } from './sql-db.js';
 import { TaskMapper } from './task-mapper.js';
 import { TASK_COLUMNS, type TaskRow } from './task-row.js';
+import { isWord } from './word.js';
 
 export class SqlExecutionRepo implements ExecutionRepo {
   private readonly mapper = new TaskMapper();
@@ -33,6 +34,7 @@ export class SqlExecutionRepo implements ExecutionRepo {
   async find(
     id: string,
   ): Promise<{ readonly execution: Execution; readonly ledger: readonly LedgerEntry[] } | null> {
+    if (!isWord(id)) return null;
     return this.db.read(async (sql) => {
       const [row] = await readExecutions(sql, [id]);
       if (row === undefined) return null;
@@ -46,9 +48,11 @@ export class SqlExecutionRepo implements ExecutionRepo {
   }
 
   async list(filter: ExecutionFilter, page: PageRequest): Promise<Page<Execution>> {
+    if (filter.taskId !== undefined && !isWord(filter.taskId)) return { items: [], nextCursor: null };
+    const cursor = cursorOf(page);
     return this.db.read(async (sql) => {
       const pendingFrom = filter.status === 'pending' ? await new AdoptionMarks(sql).pendingFrom() : '';
-      const ids = await executionIds(sql, filter, { ...page, size: rowsToRead(page) }, pendingFrom);
+      const ids = await executionIds(sql, filter, { ...page, cursor, size: rowsToRead(page) }, pendingFrom);
       const { items, nextCursor } = pageOf(ids, page, (id) => id);
       const rows = await readExecutions(sql, items);
       return { items: rows.map(executionOf), nextCursor };

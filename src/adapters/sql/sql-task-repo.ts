@@ -3,11 +3,12 @@ import { AxError } from '../../domain/errors.js';
 import { type BrokenTask, type Task } from '../../domain/task.js';
 import { type AuditEntry } from '../../ports/audit.js';
 import { type Page, type PageRequest, type TaskFilter, type TaskRepo } from '../../ports/task-repo.js';
-import { pageOf, rowsToRead } from './keyset-page.js';
+import { cursorOf, pageOf, rowsToRead } from './keyset-page.js';
 import { appendAudit } from './sql-audit-log.js';
 import { type SqlDb, type Statements } from './sql-db.js';
 import { TaskMapper } from './task-mapper.js';
 import { TASK_COLUMNS, taskRow, type TaskRow } from './task-row.js';
+import { isWord } from './word.js';
 
 const SELECT_BY_ID = `SELECT ${TASK_COLUMNS.join(', ')} FROM task_meta WHERE id = ?`;
 
@@ -29,15 +30,17 @@ export class SqlTaskRepo implements TaskRepo {
   }
 
   async find(id: string): Promise<Task | BrokenTask | null> {
+    if (!isWord(id)) return null;
     const [row] = await this.db.read((sql) => sql.rows<TaskRow>(SELECT_BY_ID, [id]));
     return row === undefined ? null : this.mapper.fromRow(row);
   }
 
   async list(filter: TaskFilter, page: PageRequest): Promise<Page<Task | BrokenTask>> {
+    const after = cursorOf(page);
     const rows = await this.db.read((sql) => {
       const query = sql.knex('task_meta').select(...TASK_COLUMNS);
       narrow(query, filter, sql.dialect.labelValue);
-      if (page.cursor !== null) query.where('id', '>', page.cursor);
+      if (after !== null) query.where('id', '>', after);
       return sql.select<TaskRow>(query.orderBy('id').limit(rowsToRead(page)).offset(page.offset));
     });
     return pageOf(
@@ -80,9 +83,9 @@ export class SqlTaskRepo implements TaskRepo {
     id: string,
     expectedVersion: number | null,
   ): Promise<Task | BrokenTask> {
-    const [row] = await sql.rows<TaskRow>(`${SELECT_BY_ID} ${sql.dialect.forUpdate}`, [id]);
-    if (row === undefined) throw new AxError('not_found', `there is no task ${id}`);
-    const current = this.mapper.fromRow(row);
+    const rows = isWord(id) ? await sql.rows<TaskRow>(`${SELECT_BY_ID} ${sql.dialect.forUpdate}`, [id]) : [];
+    if (rows[0] === undefined) throw new AxError('not_found', `there is no task ${id}`);
+    const current = this.mapper.fromRow(rows[0]);
     if (expectedVersion !== null && expectedVersion !== current.version) {
       const versions = `it is at version ${current.version}, not ${expectedVersion}`;
       throw new AxError('version_conflict', `task ${id} was changed meanwhile: ${versions}`);
@@ -100,5 +103,10 @@ function narrow(query: Knex.QueryBuilder, filter: TaskFilter, labelValue: string
     query.whereRaw(`${labelValue} = ?`, [`$.${JSON.stringify(label.key)}`, label.value]);
   if (text === undefined) return;
   const pattern = `%${text.toLowerCase().replaceAll(/[!%_]/g, '!$&')}%`;
-  query.whereRaw("(LOWER(id) LIKE ? ESCAPE '!' OR LOWER(name) LIKE ? ESCAPE '!')", [pattern, pattern]);
+  const columns = isWord(text.toLowerCase().replaceAll(' ', '-')) ? ['name', 'id'] : ['name'];
+  const alternatives = columns.map((column) => `LOWER(${column}) LIKE ? ESCAPE '!'`).join(' OR ');
+  query.whereRaw(
+    `(${alternatives})`,
+    columns.map(() => pattern),
+  );
 }

@@ -1,5 +1,6 @@
 import { type TokenRepo } from '../../ports/token-repo.js';
 import { type SqlDb } from './sql-db.js';
+import { isWord } from './word.js';
 
 const COLUMNS = ['name', 'hash', 'created_at'] as const;
 
@@ -25,6 +26,7 @@ export class SqlTokenRepo implements TokenRepo {
   }
 
   async findByHash(hash: string): Promise<string | null> {
+    if (!isWord(hash)) return null;
     const [row] = await this.db.read((sql) =>
       sql.rows<{ name: string }>('SELECT name FROM api_token WHERE hash = ?', [hash]),
     );

@@ -12,6 +12,7 @@ import { Rollback, type SqlDb, type Statements } from './sql-db.js';
 import { cut, LENGTHS } from './stored-text.js';
 import { TaskMapper } from './task-mapper.js';
 import { TASK_COLUMNS, type TaskRow } from './task-row.js';
+import { isWord } from './word.js';
 
 /** `countDue` reads at most this many index entries; a longer backlog is not told apart. */
 export const MAX_COUNTED = 100_000;
@@ -53,7 +54,7 @@ export class SqlTriggerRepo implements TriggerRepo {
   ): Promise<(Task | BrokenTask)[]> {
     const at = sql.dialect.instant(now);
     const rows = await sql.rows<TaskRow>(
-      `SELECT ${TASK_COLUMNS.join(', ')} FROM task_meta
+      `SELECT ${TASK_COLUMNS.join(', ')} FROM task_meta ${dueIndex(sql)}
        WHERE enabled = 1 AND next_trigger_time <= ? AND (hold_until IS NULL OR hold_until <= ?)
        ORDER BY next_trigger_time LIMIT ? ${sql.dialect.forUpdateSkipLocked}`,
       [at, at, limit],
@@ -75,13 +76,13 @@ export class SqlTriggerRepo implements TriggerRepo {
   async nextDueAt(): Promise<number | null> {
     return this.db.read(async (sql) => {
       const [first] = await sql.rows<{ due_at: number }>(
-        `SELECT next_trigger_time AS due_at FROM task_meta
+        `SELECT next_trigger_time AS due_at FROM task_meta ${dueIndex(sql)}
          WHERE enabled = 1 AND next_trigger_time IS NOT NULL AND (hold_until IS NULL OR hold_until <= next_trigger_time)
          ORDER BY next_trigger_time LIMIT 1`,
       );
       const isEarlier = first === undefined ? 'next_trigger_time IS NOT NULL' : 'next_trigger_time < ?';
       const [held] = await sql.rows<{ due_at: number | null }>(
-        `SELECT MIN(hold_until) AS due_at FROM task_meta WHERE enabled = 1 AND ${isEarlier} AND hold_until > next_trigger_time`,
+        `SELECT MIN(hold_until) AS due_at FROM task_meta ${dueIndex(sql)} WHERE enabled = 1 AND ${isEarlier} AND hold_until > next_trigger_time`,
         first === undefined ? [] : [sql.dialect.instant(first.due_at)],
       );
       const candidates = [first?.due_at, held?.due_at].filter((at) => typeof at === 'number');
@@ -93,7 +94,7 @@ export class SqlTriggerRepo implements TriggerRepo {
     const [row] = await this.db.read((sql) =>
       sql.rows<{ due: number }>(
         `SELECT COUNT(*) AS due FROM
-         (SELECT 1 AS one FROM task_meta WHERE enabled = 1 AND next_trigger_time <= ? LIMIT ${MAX_COUNTED}) AS counted`,
+         (SELECT 1 AS one FROM task_meta ${dueIndex(sql)} WHERE enabled = 1 AND next_trigger_time <= ? LIMIT ${MAX_COUNTED}) AS counted`,
         [sql.dialect.instant(now)],
       ),
     );
@@ -107,8 +108,8 @@ export class SqlTriggerRepo implements TriggerRepo {
     audit: AuditEntry,
   ): Promise<{ readonly event: TriggerEvent; readonly isNew: boolean }> {
     return this.db.transaction(async (sql) => {
-      const [task] = await sql.rows('SELECT id FROM task_meta WHERE id = ?', [event.taskId]);
-      if (task === undefined) throw new AxError('not_found', `there is no task ${event.taskId}`);
+      if (!(await hasTask(sql, event.taskId)))
+        throw new AxError('not_found', `there is no task ${event.taskId}`);
       const first = runKey === null ? null : await claimRunKey(sql, event, runKey);
       if (first !== null) return { event: first, isNew: false };
       const recorded = await insertInFreeSlot(sql, event);
@@ -117,6 +118,9 @@ export class SqlTriggerRepo implements TriggerRepo {
     });
   }
 }
+
+/** A planner that errs here would read, and lock, every task. */
+const dueIndex = ({ dialect }: Statements): string => dialect.useIndex('task_meta_due');
 
 const eventsOf = ({ fired, skipped }: DecidedBatch): TriggerEvent[] => [
   ...fired.map(({ event }) => event),
@@ -150,6 +154,10 @@ async function markErrors(sql: Statements, errors: DecidedBatch['errors']): Prom
     dialect.instant(holdUntil),
   ]);
   await sql.run(dialect.updateFromJson('task_meta', 'id', ['error', 'hold_until']), [JSON.stringify(rows)]);
+}
+
+async function hasTask(sql: Statements, id: string): Promise<boolean> {
+  return isWord(id) && (await sql.rows('SELECT id FROM task_meta WHERE id = ?', [id])).length > 0;
 }
 
 /** Null when the key is new for the task and now stands for this event; else the event that it stands for. */

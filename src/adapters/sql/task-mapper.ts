@@ -1,4 +1,4 @@
-import { cronProblems } from '../../domain/cron.js';
+import { parseCron } from '../../domain/cron.js';
 import { AxError, InvalidInput, messageOf } from '../../domain/errors.js';
 import {
   executorProblems,
@@ -83,8 +83,7 @@ export class TaskMapper {
   private assertCron(expr: string, timezone: string): void {
     const key = `${timezone}|${expr}`;
     if (this.knownCrons.has(key)) return;
-    const problems = cronProblems(expr, timezone);
-    if (problems.length > 0) throw new InvalidInput(problems);
+    parseCron(expr, timezone);
     if (this.knownCrons.size >= KNOWN_CRONS) this.knownCrons.clear();
     this.knownCrons.add(key);
   }

@@ -1,0 +1,20 @@
+import { openMysqlStore } from '../support/mysql-store.js';
+import { auditLogSuite } from './audit-log.suite.js';
+import { executionListSuite } from './execution-list.suite.js';
+import { executionRepoSuite } from './execution-repo.suite.js';
+import { manualRunSuite } from './manual-run.suite.js';
+import { taskListSuite } from './task-list.suite.js';
+import { taskRepoSuite } from './task-repo.suite.js';
+import { tokenRepoSuite } from './token-repo.suite.js';
+import { triggerRepoSuite } from './trigger-repo.suite.js';
+import { triggerTasksSuite } from './trigger-tasks.suite.js';
+
+taskRepoSuite('MySQL', openMysqlStore);
+taskListSuite('MySQL', openMysqlStore);
+triggerRepoSuite('MySQL', openMysqlStore);
+triggerTasksSuite('MySQL', openMysqlStore);
+manualRunSuite('MySQL', openMysqlStore);
+executionRepoSuite('MySQL', openMysqlStore);
+executionListSuite('MySQL', openMysqlStore);
+tokenRepoSuite('MySQL', openMysqlStore);
+auditLogSuite('MySQL', openMysqlStore);
