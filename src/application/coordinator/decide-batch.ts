@@ -8,6 +8,7 @@ import { type Ids } from '../../ports/ids.js';
 import { type Tracer } from '../../ports/tracer.js';
 import { type DecidedBatch } from '../../ports/trigger-repo.js';
 import { type Backlog } from './backlog.js';
+import { coordinatorVerdict } from './coordinator-verdict.js';
 
 /** How long a task that cannot be decided is left alone before it is tried again. */
 const BROKEN_HOLD_MS = 60_000;
@@ -95,37 +96,4 @@ function misfireReport(event: TriggerEvent, range: SkippedRange, task: Task): Ex
     message: `missed slots not made up for (${slots}): policy ${task.policy.misfirePolicy}`,
     detail: { from: range.from, to: range.to, slots: range.slots, policy: task.policy.misfirePolicy },
   });
-}
-
-/** The terminal report of an event that the coordinator ends itself. */
-export function coordinatorVerdict(
-  event: TriggerEvent,
-  verdict: Pick<ExecutionReport, 'status' | 'reason' | 'message'> & {
-    readonly detail?: Readonly<Record<string, unknown>>;
-    readonly at?: number;
-    readonly node?: string;
-  },
-): ExecutionReport {
-  const at = verdict.at ?? event.firedAt;
-  const { status, reason, message } = verdict;
-  return {
-    executionId: event.id,
-    taskId: event.taskId,
-    generation: 0,
-    seq: 0,
-    status,
-    reason,
-    message,
-    worker: null,
-    attempt: 0,
-    startedAt: null,
-    finishedAt: at,
-    evidence: {},
-    entry: {
-      kind: 'finished',
-      at,
-      node: verdict.node ?? event.node,
-      detail: { attempt: 0, status, reason, message, ...verdict.detail },
-    },
-  };
 }

@@ -1,4 +1,4 @@
-import { type ExecutionReport } from '../../domain/execution.js';
+import { type ExecutionReport, isTerminal } from '../../domain/execution.js';
 import { isBroken } from '../../domain/task.js';
 import { type Clock } from '../../ports/clock.js';
 import { type ExecutionRepo, type UnsettledExecution } from '../../ports/execution-repo.js';
@@ -7,7 +7,7 @@ import { type Metrics } from '../../ports/metrics.js';
 import { type Queue, type QueueMessage } from '../../ports/queue.js';
 import { type Results } from '../../ports/results.js';
 import { messageFor } from '../message-for.js';
-import { coordinatorVerdict } from './decide-batch.js';
+import { coordinatorVerdict, duplicateVerdict } from './coordinator-verdict.js';
 import { type Leadership } from './leadership.js';
 
 const PAGE = 500;
@@ -20,7 +20,8 @@ const MAX_RESULTS_AGE_MS = 10 * 60_000;
  *   never taken for sure (still pending, same queue epoch) → publish again;
  *   task idempotent → publish again, with claims above the last generation;
  *   task not idempotent, may have been taken → `fail` / `outcome_unknown`, never run again;
- *   task deleted meanwhile → `skipped` / `deleted`, or `outcome_unknown` if it may have run.
+ *   task deleted meanwhile → `skipped` / `deleted`, or `outcome_unknown` if it may have run;
+ *   slot taken by another event in the queue → `skipped` / `duplicate`.
  * What the queue still knows is left to the queue: live claims renew themselves, dead ones are reclaimed by workers.
  */
 export class RecoverExecutions {
@@ -73,8 +74,8 @@ export class RecoverExecutions {
   private async settle(page: readonly UnsettledExecution[]): Promise<void> {
     if (page.length === 0) return;
     const { queue, executions, metrics, clock, logger } = this.deps;
-    const epoch = await queue.epoch();
     const states = await queue.states(page.map(({ execution }) => execution.event));
+    const epoch = await queue.epoch(); // Asked after the states, so that what they do not know was not lost in this epoch.
     const messages: QueueMessage[] = [];
     const reports: ExecutionReport[] = [];
     for (const [i, unsettled] of page.entries()) {
@@ -86,12 +87,17 @@ export class RecoverExecutions {
     }
     const outcomes = messages.length === 0 ? [] : await queue.publish(messages);
     for (const [i, message] of messages.entries()) {
-      if (outcomes[i] !== 'added') continue;
-      metrics.count('republished_total', {});
-      reports.push(this.republished(message, page));
+      if (outcomes[i] === 'added') {
+        metrics.count('republished_total', {});
+        reports.push(this.republished(message, page));
+      } else if (outcomes[i] === 'duplicate') {
+        metrics.count('duplicates_prevented_total', { line: 'slot_lock' });
+        reports.push(duplicateVerdict(message.event, clock.now(), this.options.node));
+      }
     }
     if (reports.length > 0) await executions.apply(reports);
-    for (const { executionId, taskId, reason, entry } of reports) {
+    for (const { executionId, taskId, status, reason, entry } of reports) {
+      if (isTerminal(status)) metrics.count('executions_total', { status, reason: reason ?? 'none' });
       logger.warn({ task_id: taskId, execution_id: executionId, reason }, `recovered: ${entry.kind}`);
     }
   }

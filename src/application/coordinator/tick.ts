@@ -9,7 +9,8 @@ import { type Tracer, traceIdOf } from '../../ports/tracer.js';
 import { type DecidedBatch, type TriggerOutcome, type TriggerRepo } from '../../ports/trigger-repo.js';
 import { messageFor } from '../message-for.js';
 import { Backlog } from './backlog.js';
-import { coordinatorVerdict, decideBatch } from './decide-batch.js';
+import { duplicateVerdict } from './coordinator-verdict.js';
+import { decideBatch } from './decide-batch.js';
 import { type Leadership } from './leadership.js';
 
 /** Most due rows of one turn. */
@@ -51,15 +52,18 @@ export class Tick {
 
   /** Ms until the next turn; 0 to go on at once. @throws AxError `unavailable`; the turn can be repeated safely. */
   async turn(): Promise<number> {
-    const { leadership, triggers, clock } = this.deps;
+    const { leadership, triggers, queue, clock } = this.deps;
     const lease = await leadership.ensure();
     if (!lease.isLeader) {
+      this.unpublished = []; // By the time that this node leads again, recovery has settled them.
       await triggers.nextDueAt(); // A standby that cannot read the store is not ready to take over, and must say so.
       return Math.min(this.options.tickMs, lease.retryInMs);
     }
+    const epoch = await queue.epoch();
+    this.forgetPublishedBefore(epoch);
     await this.publish();
     if (await this.isQueueFull()) return this.options.tickMs;
-    const outcome = await this.decide(await this.deps.queue.epoch());
+    const outcome = await this.decide(epoch);
     await this.settle(outcome);
     if (outcome.dueCount >= BATCH_LIMIT) return 0;
     const nextDueAt = await triggers.nextDueAt();
@@ -155,6 +159,14 @@ export class Tick {
     await this.publish();
   }
 
+  /** A publish that failed may have taken effect. If the queue has lost its data since, only recovery can judge who may run again. */
+  private forgetPublishedBefore(epoch: string): void {
+    const kept = this.unpublished.filter(({ event }) => event.queueEpoch === epoch);
+    const left = this.unpublished.length - kept.length;
+    if (left > 0) this.deps.logger.warn({ events: left }, 'the queue lost its data, events left to recovery');
+    this.unpublished = kept;
+  }
+
   private async publish(): Promise<void> {
     if (this.unpublished.length === 0) return;
     const outcomes = await this.deps.queue.publish(this.unpublished);
@@ -163,15 +175,12 @@ export class Tick {
     if (refused.length > 0) await this.endDuplicates(refused);
   }
 
-  /** The slot lock knows another event for these slots: the first line of defence held where the second did not. */
   private async endDuplicates(refused: readonly QueueMessage[]): Promise<void> {
     const { executions, metrics, logger, clock } = this.deps;
     metrics.count('duplicates_prevented_total', { line: 'slot_lock' }, refused.length);
-    const message = 'another event of the same slot was published before';
-    const reports = refused.map(({ event }) =>
-      coordinatorVerdict(event, { status: 'skipped', reason: 'duplicate', message, at: clock.now() }),
-    );
-    for (const { event } of refused) logger.warn({ task_id: event.taskId, execution_id: event.id }, message);
+    const reports = refused.map(({ event }) => duplicateVerdict(event, clock.now(), this.options.node));
+    for (const { taskId, executionId, message } of reports)
+      logger.warn({ task_id: taskId, execution_id: executionId }, message ?? '');
     try {
       await executions.apply(reports);
     } catch (error) {
