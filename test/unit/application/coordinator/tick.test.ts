@@ -131,6 +131,28 @@ describe('Tick', () => {
     });
   });
 
+  it('marks a task whose row is broken, tries it again later, and fires all others', async () => {
+    await harness.add(every(1, { id: 'broken' }), every(1, { id: 'good' }));
+    await harness.query(`UPDATE task_meta SET executor_json = 'no' WHERE id = 'broken'`);
+    const node = harness.coordinator('leader');
+    await harness.clock.advance(1000);
+    expect(await node.tick.turn()).toBe(1000);
+    expect((await harness.all()).map(({ event }) => event.taskId)).toEqual(['good']);
+    expect(total(node.metrics, 'task_errors_total')).toBe(1);
+    const marked = await harness.query(`SELECT error FROM task_meta WHERE id = 'broken'`);
+    expect(marked).toEqual([{ error: 'executor_json holds "no"' }]);
+
+    await harness.clock.advance(1000);
+    await node.tick.turn();
+    expect(total(node.metrics, 'task_errors_total')).toBe(1);
+    const executor = JSON.stringify(every(1).executor);
+    await harness.query(`UPDATE task_meta SET executor_json = '${executor}' WHERE id = 'broken'`);
+    await harness.clock.advance(59_000);
+    await node.tick.turn();
+    expect((await harness.all('broken')).map(({ event }) => (event.slot - BASE) / 1000)).toEqual([1, 55]);
+    expect(await harness.query(`SELECT error FROM task_meta WHERE id = 'broken'`)).toEqual([{ error: null }]);
+  });
+
   it('measures how late each trigger is and what it did', async () => {
     await harness.add(every(1));
     const node = harness.coordinator('leader');

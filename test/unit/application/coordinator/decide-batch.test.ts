@@ -1,0 +1,130 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { W3cTracer } from '../../../../src/adapters/telemetry/w3c-tracer.js';
+import { decideBatch } from '../../../../src/application/coordinator/decide-batch.js';
+import { DEFAULT_POLICY } from '../../../../src/domain/policy.js';
+import { type BrokenTask, type Task } from '../../../../src/domain/task.js';
+import { BASE, buildTask } from '../../../support/builders.js';
+import { ClockIds } from '../../../support/clock-ids.js';
+import { FakeClock } from '../../../support/fake-clock.js';
+import { every } from '../../../support/node-harness.js';
+
+const MINUTE = 60_000;
+
+describe('decideBatch', () => {
+  let clock: FakeClock;
+  beforeEach(() => {
+    clock = new FakeClock(BASE);
+  });
+
+  const decide = (due: readonly (Task | BrokenTask)[], now: number, holdUntil: number | null = null) =>
+    decideBatch(due, {
+      now,
+      node: 'coordinator-1',
+      queueEpoch: 'epoch-1',
+      ids: new ClockIds(clock),
+      tracer: new W3cTracer(),
+      backlog: { holdUntil: () => holdUntil },
+    });
+
+  it('fires a slot within its window as an event of its own', () => {
+    const task = every(60, { policy: { ...DEFAULT_POLICY, windowSec: 7 } });
+    const { fired, skipped, advances, errors } = decide([task], BASE + MINUTE + 40);
+    expect(fired).toHaveLength(1);
+    expect(fired[0]?.task).toBe(task);
+    const event = fired[0]?.event;
+    expect(event).toMatchObject({
+      taskId: task.id,
+      kind: 'schedule',
+      slot: BASE + MINUTE,
+      windowStart: BASE + MINUTE,
+      windowEnd: BASE + MINUTE + 7000,
+      firedAt: BASE + MINUTE + 40,
+      node: 'coordinator-1',
+      isMisfire: false,
+      rangeEnd: null,
+      queueEpoch: 'epoch-1',
+    });
+    expect(event?.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect([skipped, errors]).toEqual([[], []]);
+    expect(advances).toEqual([{ taskId: task.id, nextSlot: BASE + 2 * MINUTE, holdUntil: null }]);
+  });
+
+  it('gives every event an id and a trace of its own', () => {
+    const { fired } = decide([every(60), every(60), every(60)], BASE + MINUTE);
+    expect(new Set(fired.map(({ event }) => event.id)).size).toBe(3);
+    expect(new Set(fired.map(({ event }) => event.traceparent.split('-')[1])).size).toBe(3);
+  });
+
+  it('ends a range of missed slots with one event and its verdict', () => {
+    const { fired, skipped } = decide([every(60)], BASE + 10 * MINUTE + 30_000);
+    expect(fired.map(({ event }) => [event.slot, event.isMisfire])).toEqual([[BASE + 10 * MINUTE, true]]);
+    expect(skipped).toHaveLength(1);
+    expect(skipped[0]?.event).toMatchObject({
+      slot: BASE + MINUTE,
+      rangeEnd: BASE + 9 * MINUTE,
+      isMisfire: true,
+    });
+    expect(skipped[0]?.report).toMatchObject({
+      executionId: skipped[0]?.event.id,
+      generation: 0,
+      status: 'skipped',
+      reason: 'misfire',
+      finishedAt: BASE + 10 * MINUTE + 30_000,
+      entry: {
+        kind: 'finished',
+        node: 'coordinator-1',
+        detail: { from: BASE + MINUTE, to: BASE + 9 * MINUTE, slots: 9, policy: 'fire_once' },
+      },
+    });
+  });
+
+  it('ends a single missed slot without a range', () => {
+    const task = every(60, { policy: { ...DEFAULT_POLICY, misfirePolicy: 'skip' } });
+    const { fired, skipped } = decide([task], BASE + MINUTE + 30_000);
+    expect(fired).toEqual([]);
+    expect(skipped.map(({ event }) => [event.slot, event.rangeEnd])).toEqual([[BASE + MINUTE, null]]);
+  });
+
+  it('has no next slot after the last one', () => {
+    const schedule = { type: 'once', runAt: BASE + MINUTE } as const;
+    const task = buildTask({ schedule, nextTriggerTime: BASE + MINUTE });
+    expect(decide([task], BASE + MINUTE).advances).toEqual([
+      { taskId: task.id, nextSlot: null, holdUntil: null },
+    ]);
+  });
+
+  it('keeps the cursor of a task whose late runs need room', () => {
+    const task = every(60);
+    expect(decide([task], BASE + MINUTE, BASE + MINUTE + 150)).toEqual({
+      fired: [],
+      skipped: [],
+      advances: [{ taskId: task.id, nextSlot: BASE + MINUTE, holdUntil: BASE + MINUTE + 150 }],
+      errors: [],
+    });
+  });
+
+  it('leaves a task that it cannot decide alone for a while, and decides all others', () => {
+    const broken: BrokenTask = {
+      id: 'broken',
+      name: 'broken',
+      group: 'default',
+      isEnabled: true,
+      version: 1,
+      error: 'executor_json holds "?"',
+    };
+    const throwing = every(60, {
+      id: 'throwing',
+      schedule: { type: 'cron', expr: 'never', timezone: 'Mars/Phobos', startAt: null, endAt: null },
+    });
+    const empty = every(60, { id: 'empty', nextTriggerTime: null });
+    const good = every(60, { id: 'good' });
+    const { fired, skipped, advances, errors } = decide([broken, throwing, empty, good], BASE + MINUTE);
+    expect(fired.map(({ task }) => task.id)).toEqual(['good']);
+    expect(skipped).toEqual([]);
+    expect(advances.map(({ taskId }) => taskId)).toEqual(['good']);
+    expect(errors.map(({ taskId }) => taskId)).toEqual(['broken', 'throwing', 'empty']);
+    expect(errors.map(({ holdUntil }) => holdUntil)).toEqual(Array(3).fill(BASE + 2 * MINUTE));
+    expect(errors[0]?.error).toBe('executor_json holds "?"');
+    expect(errors[1]?.error).toContain('Mars/Phobos');
+  });
+});
