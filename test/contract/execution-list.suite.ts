@@ -146,7 +146,10 @@ export function executionListSuite(name: string, open: StoreFactory): void {
       expect(found.map(({ execution }) => execution.status)).toEqual(['running', 'running', 'running']);
       expect(found.map(({ updatedAt }) => updatedAt)).toEqual([BASE, BASE, BASE]);
       expect(found[0]?.task).toEqual(tasks[0]);
-      expect(found[1]?.task).toMatchObject({ id: 'broken', error: expect.stringContaining('timeout_sec') });
+      expect(found[1]?.task).toMatchObject({
+        id: 'broken',
+        error: expect.stringContaining('timeout_sec') as string,
+      });
       expect(found[2]?.task).toBeNull();
       expect(await unsettled({ updatedBefore: BASE })).toEqual([]);
       store.clock.set(BASE + MINUTE);

@@ -21,14 +21,16 @@ export function toDatetime(epochMs: number): string {
 
 const digits = (text: string, start: number, end: number): number => Number(text.slice(start, end));
 
-/** The epoch ms of `YYYY-MM-DD hh:mm:ss[.f…]` in UTC, as MySQL prints a DATETIME; NaN for anything else. */
+/** The epoch ms of `YYYY-MM-DD hh:mm:ss[.f…]` in UTC, as MySQL prints a DATETIME; NaN for anything else, zero dates included. */
 export const fromDatetime = (text: string): number =>
-  Date.UTC(
-    digits(text, 0, 4),
-    digits(text, 5, 7) - 1,
-    digits(text, 8, 10),
-    digits(text, 11, 13),
-    digits(text, 14, 16),
-    digits(text, 17, 19),
-    digits(text.slice(20).padEnd(3, '0'), 0, 3),
-  );
+  text.length < 19 || text.startsWith('0000')
+    ? NaN
+    : Date.UTC(
+        digits(text, 0, 4),
+        digits(text, 5, 7) - 1,
+        digits(text, 8, 10),
+        digits(text, 11, 13),
+        digits(text, 14, 16),
+        digits(text, 17, 19),
+        digits(text.slice(20).padEnd(3, '0'), 0, 3),
+      );

@@ -1,4 +1,4 @@
-import { type SlotKey, type TriggerEvent } from '../../domain/trigger.js';
+import { type TriggerEvent } from '../../domain/trigger.js';
 import { EVENT_COLUMNS, eventRow } from './event-row.js';
 import { type Statements } from './sql-db.js';
 
@@ -23,18 +23,4 @@ export async function insertEvents(
   const missing = new Set(ids);
   for (const { id } of await sql.select<{ id: string }>(query)) missing.delete(id);
   return missing;
-}
-
-/** The first millisecond from the slot on that has no event of this task and kind. */
-export async function firstFreeSlot(sql: Statements, { taskId, kind, slot }: SlotKey): Promise<number> {
-  const window = 1000;
-  for (let from = slot; ; from += window) {
-    const taken = await sql.rows<{ slot: number }>(
-      'SELECT slot FROM trigger_event WHERE task_id = ? AND kind = ? AND slot >= ? AND slot < ? ORDER BY slot',
-      [taskId, kind, sql.dialect.instant(from), sql.dialect.instant(from + window)],
-    );
-    const gap = taken.findIndex((row, i) => row.slot !== from + i);
-    if (gap !== -1) return from + gap;
-    if (taken.length < window) return from + taken.length;
-  }
 }

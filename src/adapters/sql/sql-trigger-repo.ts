@@ -1,22 +1,17 @@
-import { AxError } from '../../domain/errors.js';
 import { type BrokenTask, type Task } from '../../domain/task.js';
 import { type TriggerEvent } from '../../domain/trigger.js';
 import { type AuditEntry } from '../../ports/audit.js';
 import { type DecidedBatch, type TriggerOutcome, type TriggerRepo } from '../../ports/trigger-repo.js';
-import { EVENT_COLUMNS, type EventRow, eventOf } from './event-row.js';
-import { firstFreeSlot, insertEvents } from './event-writes.js';
+import { insertEvents } from './event-writes.js';
+import { recordManualEvent } from './manual-events.js';
 import { writeReports } from './report-writes.js';
-import { sha256 } from './sha256.js';
-import { appendAudit } from './sql-audit-log.js';
 import { Rollback, type SqlDb, type Statements } from './sql-db.js';
 import { cut, LENGTHS } from './stored-text.js';
 import { TaskMapper } from './task-mapper.js';
 import { TASK_COLUMNS, type TaskRow } from './task-row.js';
-import { isWord } from './word.js';
 
 /** `countDue` reads at most this many index entries; a longer backlog is not told apart. */
-export const MAX_COUNTED = 100_000;
-const MAX_SLOT_TRIES = 20;
+const MAX_COUNTED = 100_000;
 const NOTHING = { recorded: [], duplicates: [] } as const;
 
 /**
@@ -101,21 +96,12 @@ export class SqlTriggerRepo implements TriggerRepo {
     return row?.due ?? 0;
   }
 
-  /** Takes no lock on the task: the tick passes over locked rows, and a manual run must not delay a scheduled one. */
   async recordManual(
     event: TriggerEvent,
     runKey: string | null,
     audit: AuditEntry,
   ): Promise<{ readonly event: TriggerEvent; readonly isNew: boolean }> {
-    return this.db.transaction(async (sql) => {
-      if (!(await hasTask(sql, event.taskId)))
-        throw new AxError('not_found', `there is no task ${event.taskId}`);
-      const first = runKey === null ? null : await claimRunKey(sql, event, runKey);
-      if (first !== null) return { event: first, isNew: false };
-      const recorded = await insertInFreeSlot(sql, event);
-      await appendAudit(sql, audit);
-      return { event: recorded, isNew: true };
-    });
+    return this.db.transaction((sql) => recordManualEvent(sql, event, runKey, audit));
   }
 }
 
@@ -154,50 +140,4 @@ async function markErrors(sql: Statements, errors: DecidedBatch['errors']): Prom
     dialect.instant(holdUntil),
   ]);
   await sql.run(dialect.updateFromJson('task_meta', 'id', ['error', 'hold_until']), [JSON.stringify(rows)]);
-}
-
-async function hasTask(sql: Statements, id: string): Promise<boolean> {
-  return isWord(id) && (await sql.rows('SELECT id FROM task_meta WHERE id = ?', [id])).length > 0;
-}
-
-/** Null when the key is new for the task and now stands for this event; else the event that it stands for. */
-async function claimRunKey(
-  sql: Statements,
-  event: TriggerEvent,
-  runKey: string,
-): Promise<TriggerEvent | null> {
-  const key = [event.taskId, sha256(runKey)] as const;
-  try {
-    await sql.insert('run_request', ['task_id', 'run_key', 'event_id'], [[...key, event.id]]);
-    return null;
-  } catch (error) {
-    if (!sql.isDuplicate(error)) throw error;
-  }
-  const [row] = await sql.rows<EventRow>(
-    `SELECT ${EVENT_COLUMNS.map((column) => `e.${column}`).join(', ')} FROM run_request r
-     JOIN trigger_event e ON e.id = r.event_id WHERE r.task_id = ? AND r.run_key = ?`,
-    key,
-  );
-  if (row === undefined)
-    throw new AxError('unavailable', `the first run with this key of task ${event.taskId} is not readable`);
-  return eventOf(row);
-}
-
-async function insertInFreeSlot(sql: Statements, event: TriggerEvent): Promise<TriggerEvent> {
-  let candidate = event;
-  for (let tries = 0; tries < MAX_SLOT_TRIES; tries++) {
-    const refused = await insertEvents(sql, [candidate]);
-    if (refused.size === 0) return candidate;
-    const shift = (await firstFreeSlot(sql, candidate)) - event.slot;
-    candidate = {
-      ...event,
-      slot: event.slot + shift,
-      windowStart: event.windowStart + shift,
-      windowEnd: event.windowEnd + shift,
-    };
-  }
-  throw new AxError(
-    'unavailable',
-    `no free slot near ${event.slot} for a manual run of task ${event.taskId}`,
-  );
 }
