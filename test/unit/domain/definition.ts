@@ -1,0 +1,32 @@
+import { DEFAULT_POLICY, type Policy } from '../../../src/domain/policy.js';
+import { type CronSchedule, type IntervalSchedule } from '../../../src/domain/schedule.js';
+import { type TaskDefinition } from '../../../src/domain/task.js';
+
+/** A valid definition: hourly, in UTC, with default policy. */
+export const definition = (overrides: Partial<TaskDefinition> = {}): TaskDefinition => ({
+  name: 'Sync orders',
+  group: 'default',
+  schedule: cronSchedule('0 * * * *'),
+  executor: { type: 'http', url: 'http://orders:8080/jobs/sync', method: 'POST', headers: {} },
+  params: {},
+  policy: DEFAULT_POLICY,
+  pool: 'default',
+  labels: {},
+  owner: null,
+  isEnabled: true,
+  ...overrides,
+});
+
+export const policyOf = (overrides: Partial<Policy> = {}): Policy => ({ ...DEFAULT_POLICY, ...overrides });
+
+export const cronSchedule = (
+  expr: string,
+  timezone = 'UTC',
+  bounds: Partial<Pick<CronSchedule, 'startAt' | 'endAt'>> = {},
+): CronSchedule => ({ type: 'cron', expr, timezone, startAt: null, endAt: null, ...bounds });
+
+export const intervalSchedule = (
+  everySec: number,
+  anchorAt: number,
+  bounds: Partial<Pick<IntervalSchedule, 'startAt' | 'endAt'>> = {},
+): IntervalSchedule => ({ type: 'interval', everySec, anchorAt, startAt: null, endAt: null, ...bounds });
