@@ -10,7 +10,7 @@ export type Status = (typeof STATUSES)[number];
 const TRANSITIONS: Readonly<Record<Status, readonly Status[]>> = {
   pending: ['running', 'skipped', 'fail'],
   running: ['retrying', 'success', 'fail', 'timeout', 'pending'],
-  retrying: ['running', 'fail', 'timeout', 'pending'],
+  retrying: ['running', 'fail', 'pending'],
   success: [],
   fail: [],
   timeout: [],

@@ -16,7 +16,7 @@ const TABLE: Readonly<Record<Status, readonly ('go' | 'stay' | 'refuse')[]>> = {
   //          pending   running   retrying  success   fail      timeout   skipped
   pending: ['stay', 'go', 'refuse', 'refuse', 'go', 'refuse', 'go'],
   running: ['go', 'stay', 'go', 'go', 'go', 'go', 'refuse'],
-  retrying: ['go', 'go', 'stay', 'refuse', 'go', 'go', 'refuse'],
+  retrying: ['go', 'go', 'stay', 'refuse', 'go', 'refuse', 'refuse'],
   success: ['stay', 'stay', 'stay', 'stay', 'stay', 'stay', 'stay'],
   fail: ['stay', 'stay', 'stay', 'stay', 'stay', 'stay', 'stay'],
   timeout: ['stay', 'stay', 'stay', 'stay', 'stay', 'stay', 'stay'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FireTimes, intervalAnchor, type Schedule } from '../../../src/domain/schedule.js';
 import { anyCron } from './any-cron.js';
 import { cronSchedule, intervalSchedule } from './definition.js';
@@ -138,6 +138,20 @@ describe('cron slots', () => {
     expect(() => times.next(cronSchedule('0 9 * * *', 'Mars/Phobos'), BASE)).toThrow('timezone');
     expect(() => times.previous(cronSchedule('61 * * * * *'), BASE)).toThrow('cron_expr');
   });
+});
+
+it('the same question costs one search, whichever task asks', () => {
+  const lookups = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
+  try {
+    const times = new FireTimes();
+    const slot = times.next(cronSchedule('0 9 * * *', 'Asia/Shanghai'), BASE);
+    const once = lookups.mock.calls.length;
+    expect(once).toBeGreaterThan(0);
+    expect(times.next(cronSchedule('0 9 * * *', 'Asia/Shanghai'), BASE)).toBe(slot);
+    expect(lookups.mock.calls).toHaveLength(once);
+  } finally {
+    lookups.mockRestore();
+  }
 });
 
 describe('interval slots', () => {
