@@ -118,7 +118,7 @@ export function triggerRepoSuite(name: string, open: StoreFactory): void {
       expect((await decide(DUE)).recorded).toHaveLength(1);
     });
 
-    it.each(['trigger_event', 'execution_log', 'execution_event', 'UPDATE task_meta'])(
+    it.each(['trigger_event', 'execution_log', 'execution_event', '^UPDATE'])(
       'undoes everything when the statement on %s fails',
       async (statement) => {
         const [task, other] = [await insert(), await insert()];
@@ -242,6 +242,7 @@ export function triggerRepoSuite(name: string, open: StoreFactory): void {
       open();
       const outcomes = await Promise.all(racers);
       outcomes.push(await decide(DUE));
+      expect(outcomes.flatMap((outcome) => outcome.duplicates)).toEqual([]);
       const recorded = outcomes.flatMap((outcome) => outcome.recorded);
       expect(recorded.map(({ task }) => task.id).toSorted()).toEqual(tasks.map(({ id }) => id).toSorted());
       expect(await eventsOf()).toHaveLength(60);

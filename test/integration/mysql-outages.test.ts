@@ -86,6 +86,17 @@ describe('MySQL outages', () => {
     await proxy.close();
   });
 
+  it('passes over a task that another transaction holds, and takes it when that one has ended', async () => {
+    const [held, free] = [await insert(), await insert()];
+    await store.db.transaction(async (sql) => {
+      await sql.rows('SELECT id FROM task_meta WHERE id = ? FOR UPDATE', [held.id]);
+      const meanwhile = await decideWith(store.db);
+      expect(meanwhile.recorded.map(({ task }) => task.id)).toEqual([free.id]);
+      expect(meanwhile.dueCount).toBe(1);
+    });
+    expect((await decideWith(store.db)).recorded.map(({ task }) => task.id)).toEqual([held.id]);
+  });
+
   it('repeats a transaction that lost a deadlock', async () => {
     const [a, b] = [await insert(), await insert()];
     let met = 0;

@@ -41,7 +41,7 @@ export function runOf(event: TriggerEvent): ExecutionReport[] {
   return [
     report({}, 'claimed', 0),
     report({ status: 'retrying', reason: 'http_status', message: '503' }, 'attempt_failed', 101),
-    report({ status: 'retrying' }, 'retry_planned', 102),
+    report({ status: 'retrying' }, 'retry_planned', 101),
     report({ attempt: 2 }, 'attempt_started', 1102),
     report(
       {

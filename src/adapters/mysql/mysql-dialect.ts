@@ -49,9 +49,10 @@ export const mysqlDialect: Dialect = {
   incoming: (column) => `VALUES(${column})`,
   updateFromJson: (table, key, columns) => {
     const paths = columns.map((_, i) => `v${i} VARCHAR(4000) CHARACTER SET utf8mb4 PATH '$[${i + 1}]'`);
-    // The key is converted, or the comparison would convert the column and pass by its index.
-    return `UPDATE ${table} t JOIN JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(64) PATH '$[0]', ${paths.join(', ')})) j
-      ON t.${key} = CONVERT(j.k USING ascii) COLLATE ascii_bin
+    // The key is converted, or the comparison would convert the column and pass by its index. Left to itself a planner scans a small
+    // table, which locks it whole.
+    return `UPDATE JSON_TABLE(?, '$[*]' COLUMNS (k VARCHAR(64) PATH '$[0]', ${paths.join(', ')})) j
+      STRAIGHT_JOIN ${table} t FORCE INDEX (PRIMARY) ON t.${key} = CONVERT(j.k USING ascii) COLLATE ascii_bin
       SET ${columns.map((column, i) => `t.${column} = j.v${i}`).join(', ')}`;
   },
   createTable: ({ name, members, indexes = {} }: TableDefinition) => {

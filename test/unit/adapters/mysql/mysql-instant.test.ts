@@ -21,6 +21,7 @@ describe('MySQL instants', () => {
   });
 
   it('are not read from anything else', () => {
-    for (const text of ['', 'soon', '2026', '0000-00-00 00:00:00.000', 'no instant at all']) expect(fromDatetime(text)).toBeNaN();
+    for (const text of ['', 'soon', '2026', '0000-00-00 00:00:00.000', 'no instant at all'])
+      expect(fromDatetime(text)).toBeNaN();
   });
 });
