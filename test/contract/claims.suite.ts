@@ -159,6 +159,15 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
       expect(await reporters(harness)).toEqual([['heir', 2]]);
     });
 
+    it('refuses an earlier claim of the same worker', async () => {
+      const stale = await claimed(harness, await publishOne(harness), 'worker-1', SHORT_MS);
+      const again = await claimed(harness, await takeOver(harness, 'worker-1'), 'worker-1', 60_000);
+      expect(again.previous).toMatchObject({ worker: 'worker-1', generation: 1 });
+      expect(await harness.claims.renew([stale.claim, again.claim], 60_000)).toEqual([false, true]);
+      expect([await finish(harness, stale.claim), await finish(harness, again.claim)]).toEqual([false, true]);
+      expect(await finish(harness, stale.claim)).toBe(false);
+    });
+
     describe('finishing', () => {
       it('is idempotent, with one report', async () => {
         const { claim } = await claimed(harness, await publishOne(harness), 'worker-1');

@@ -108,11 +108,12 @@ describe('what ax keeps in Redis', () => {
     expect(idsOf(await take(node))).toEqual([message.event.id]);
   });
 
-  it('claims a message whose run key is gone', async () => {
+  it('claims a message whose run key is gone, and takes a mark that it left for its own', async () => {
     const [delivery] = await publishAndTake(node, [buildMessage({ generationFloor: 3 })]);
+    await claimed(node, delivery, 'worker-1', 60_000);
     for (const key of await namespace.keys()) if (key.includes(':run:')) await namespace.redis.del(key);
-    const { claim, previous } = await claimed(node, delivery, 'worker-1');
-    expect([claim.generation, previous]).toEqual([4, null]);
+    const { claim, previous, isSaturated } = await claimed(node, delivery, 'worker-2');
+    expect([claim.generation, previous, isSaturated]).toEqual([4, null, false]);
   });
 
   it('forgets takers that are gone and hold nothing', async () => {
