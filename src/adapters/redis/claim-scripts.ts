@@ -1,4 +1,3 @@
-import { redisScript } from './redis-script.js';
 import { RUN_LUA } from './run-lua.js';
 import { PAYLOAD } from './stream-scripts.js';
 
@@ -10,7 +9,7 @@ import { PAYLOAD } from './stream-scripts.js';
  *   claimed ─renew, when its mark expired and others took the place→ queued: the claim is lost
  * A call by a claim compares id, worker and generation, so a claim that was overtaken can change nothing any more.
  *
- * Every script about a held claim has ARGV[1..5] = event id, worker, generation, pool, entry.
+ * Each is the source of a ScriptBatch. Every script about a held claim has ARGV[1..5] = event id, worker, generation, pool, entry.
  */
 const CLAIM_LUA = `
 ${RUN_LUA}
@@ -38,7 +37,7 @@ end
  * Of any number of concurrent claims of one run one succeeds; at most max_concurrent live claims of a task are marked. The entry that is
  * claimed is the one that counts: another copy of the message is dropped. An entry that is gone has been dealt with.
  */
-export const CLAIM = redisScript(`
+export const CLAIM = `
 ${CLAIM_LUA}
 local now = nowMs()
 if not hasEntry(KEYS[3], ARGV[5]) then return {'finished'} end
@@ -75,13 +74,13 @@ redis.call('PEXPIRE', KEYS[1], ARGV[8])
 redis.pcall('XCLAIM', KEYS[3], ARGV[9], ARGV[2], 0, ARGV[5], 'JUSTID')
 return {'claimed', generation, marked, previous.worker or '', tonumber(previous.generation or 0), tonumber(attempt),
   tonumber(failures), tonumber(previous.handed_back or 0)}
-`);
+`;
 
 /**
  * KEYS run, running, queue · ARGV …, ttl ms, ms to keep a run, group · result 1 = alive, 0 = lost.
  * Also keeps the entry from being taken over, by resetting its idle time. A mark that expired is taken again only if there is room.
  */
-export const RENEW_CLAIM = redisScript(`
+export const RENEW_CLAIM = `
 ${CLAIM_LUA}
 local now = nowMs()
 local run = readRun(KEYS[1])
@@ -107,13 +106,13 @@ redis.call('HSET', KEYS[1], 'ends', ends)
 redis.call('PEXPIRE', KEYS[1], ARGV[7])
 redis.pcall('XCLAIM', KEYS[3], ARGV[8], ARGV[2], 0, ARGV[5], 'JUSTID')
 return 1
-`);
+`;
 
 /**
  * KEYS run, results · ARGV …, report, attempt, failures, ms to keep a run · result 1 = queued, 0 = the claim was lost.
  * Does not prolong the claim.
  */
-export const REPORT = redisScript(`
+export const REPORT = `
 ${CLAIM_LUA}
 local run = readRun(KEYS[1])
 if not run then assertClaim() elseif not isHeld(run) then return 0 end
@@ -121,13 +120,13 @@ keepProgress(run, ARGV[7], ARGV[8])
 redis.call('PEXPIRE', KEYS[1], ARGV[9])
 redis.call('XADD', KEYS[2], '*', '${PAYLOAD}', ARGV[6])
 return 1
-`);
+`;
 
 /**
  * KEYS run, running, queue, results · ARGV …, report, ms to keep a finished run, group
  * result 1 = finished by this claim, now or before; 0 = the claim was lost. The report is queued once.
  */
-export const FINISH = redisScript(`
+export const FINISH = `
 ${CLAIM_LUA}
 local run = readRun(KEYS[1])
 if run and run.id == ARGV[1] and run.state == 'finished' and run.worker == ARGV[2] and run.generation == ARGV[3] then
@@ -140,13 +139,13 @@ redis.call('ZREM', KEYS[2], ARGV[1])
 dropEntry(KEYS[3], ARGV[8], ARGV[5])
 redis.call('XADD', KEYS[4], '*', '${PAYLOAD}', ARGV[6])
 return 1
-`);
+`;
 
 /**
  * KEYS run, running, queue, results · ARGV …, report, attempt, failures, ms to keep a run, group
  * result 1 = handed back by this claim, now or before; 0 = the claim was lost. The report is queued once.
  */
-export const HAND_BACK = redisScript(`
+export const HAND_BACK = `
 ${CLAIM_LUA}
 local run = readRun(KEYS[1])
 if run and run.id == ARGV[1] and run.state == 'queued' and run.handed_back == '1' and run.worker == ARGV[2]
@@ -160,4 +159,4 @@ redis.call('HSET', KEYS[1], 'state', 'queued', 'handed_back', 1, 'entry', putBac
 redis.call('PEXPIRE', KEYS[1], ARGV[9])
 redis.call('XADD', KEYS[4], '*', '${PAYLOAD}', ARGV[6])
 return 1
-`);
+`;

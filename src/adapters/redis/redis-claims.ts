@@ -4,6 +4,8 @@ import { type Delivery } from '../../ports/queue.js';
 import { CLAIM, FINISH, HAND_BACK, RENEW_CLAIM, REPORT } from './claim-scripts.js';
 import { encode } from './codec.js';
 import { type RedisConnection } from './redis-connection.js';
+import { type RedisKeys } from './redis-keys.js';
+import { ScriptBatch } from './script-batch.js';
 import { WORKERS } from './redis-keys.js';
 import { FINISHED_KEEP_MS, RUN_KEEP_MS } from './run-lua.js';
 
@@ -23,14 +25,28 @@ type ClaimReply =
 
 /** Claims as run hashes and running sets; each call is one script, so it happens as a whole or not at all. */
 export class RedisClaims implements Claims {
-  constructor(private readonly connection: RedisConnection) {}
+  private readonly keys: RedisKeys;
+  private readonly scripts: Readonly<
+    Record<'claim' | 'renew' | 'report' | 'finish' | 'handBack', ScriptBatch>
+  >;
+
+  constructor(connection: RedisConnection) {
+    this.keys = connection.keys;
+    this.scripts = {
+      claim: new ScriptBatch(connection, CLAIM),
+      renew: new ScriptBatch(connection, RENEW_CLAIM),
+      report: new ScriptBatch(connection, REPORT),
+      finish: new ScriptBatch(connection, FINISH),
+      handBack: new ScriptBatch(connection, HAND_BACK),
+    };
+  }
 
   async claim(delivery: Delivery, worker: string, ttlMs: number): Promise<ClaimAnswer> {
     const { event, task, generationFloor } = delivery.message;
     const { taskId, kind, slot, id: executionId } = event;
     const scope = { taskId, kind, slot, executionId, pool: task.pool, worker, handle: delivery.handle };
     const { maxConcurrent } = task.policy;
-    const reply = (await this.connection.evaluate(CLAIM, this.keysOf(scope), [
+    const reply = (await this.scripts.claim.call(this.keysOf(scope), [
       ...argsOf({ ...scope, generation: generationFloor }),
       Math.ceil(ttlMs),
       maxConcurrent,
@@ -56,38 +72,37 @@ export class RedisClaims implements Claims {
   renew(claims: readonly Claim[], ttlMs: number): Promise<boolean[]> {
     return Promise.all(
       claims.map((claim) =>
-        this.call(RENEW_CLAIM, this.keysOf(claim), claim, [Math.ceil(ttlMs), RUN_KEEP_MS, WORKERS]),
+        this.call('renew', this.keysOf(claim), claim, [Math.ceil(ttlMs), RUN_KEEP_MS, WORKERS]),
       ),
     );
   }
 
   report(claim: Claim, report: ExecutionReport, { attempt, failures }: ClaimProgress): Promise<boolean> {
-    const { keys } = this.connection;
     const args = [encode(report), attempt, failures, RUN_KEEP_MS];
-    return this.call(REPORT, [keys.run(claim), keys.results], claim, args);
+    return this.call('report', [this.keys.run(claim), this.keys.results], claim, args);
   }
 
   finish(claim: Claim, report: ExecutionReport): Promise<boolean> {
-    const keys = [...this.keysOf(claim), this.connection.keys.results];
-    return this.call(FINISH, keys, claim, [encode(report), FINISHED_KEEP_MS, WORKERS]);
+    const keys = [...this.keysOf(claim), this.keys.results];
+    return this.call('finish', keys, claim, [encode(report), FINISHED_KEEP_MS, WORKERS]);
   }
 
   handBack(claim: Claim, report: ExecutionReport, { attempt, failures }: ClaimProgress): Promise<boolean> {
-    const keys = [...this.keysOf(claim), this.connection.keys.results];
-    return this.call(HAND_BACK, keys, claim, [encode(report), attempt, failures, RUN_KEEP_MS, WORKERS]);
+    const keys = [...this.keysOf(claim), this.keys.results];
+    return this.call('handBack', keys, claim, [encode(report), attempt, failures, RUN_KEEP_MS, WORKERS]);
   }
 
   private async call(
-    script: typeof FINISH,
+    script: 'report' | 'renew' | 'finish' | 'handBack',
     keys: readonly string[],
     claim: Claim,
     args: readonly (string | number)[],
   ): Promise<boolean> {
-    return (await this.connection.evaluate(script, keys, [...argsOf(claim), ...args])) === 1;
+    return (await this.scripts[script].call(keys, [...argsOf(claim), ...args])) === 1;
   }
 
   private keysOf(claim: Omit<Claim, 'generation'>): string[] {
-    const { keys } = this.connection;
+    const { keys } = this;
     return [keys.run(claim), keys.running(claim.taskId), keys.queue(claim.pool)];
   }
 }
