@@ -88,11 +88,11 @@ class ZonedCron implements Cron {
   previous(instant: number): number {
     const offset = this.clock.offsetMs(instant);
     let wall = this.matchBefore(instant + offset + 1);
+    const nearBoth = [instant - DAY_MS, wall - offset, wall - offset - DAY_MS];
+    if (nearBoth.every((near) => this.clock.offsetMs(near) === offset)) return wall - offset;
     for (;;) {
-      for (const start of [wall - offset - 1, wall - offset - DAY_MS]) {
-        const slot = this.next(start);
-        if (slot <= instant) return this.lastUpTo(instant, slot);
-      }
+      const slot = this.next(wall - offset - 1);
+      if (slot <= instant) return this.lastUpTo(instant, slot);
       wall = this.matchBefore(wall - DAY_MS);
     }
   }
@@ -101,18 +101,14 @@ class ZonedCron implements Cron {
     return this.clock.firstShowing(this.matchAfter(this.clock.latestUpTo(after)));
   }
 
-  /** Each turn of the loop passes one change of the clocks; nothing matches on the way to the next match, so only near ones matter. */
+  /** Each turn of the loop passes a change of the clocks: one that may repeat what is past, or one on the way to the next match. */
   private nextOfCadence(after: number): number {
     let from = after;
     let wall = this.matchAfter(this.clock.at(after));
     for (;;) {
-      let slot = wall - this.clock.offsetMs(from);
-      let change = this.clock.changeBetween(from, Math.min(slot, from + DAY_MS));
-      if (change === null) {
-        from = Math.max(from, slot - 2 * DAY_MS);
-        slot = wall - this.clock.offsetMs(from);
-        change = this.clock.changeBetween(from, slot);
-      }
+      const slot = wall - this.clock.offsetMs(from);
+      const soon = Math.min(slot, from + DAY_MS);
+      const change = this.clock.changeBetween(from, soon) ?? this.clock.changeBetween(soon, slot);
       if (change === null) return slot;
       from = change;
       wall = this.matchAfter(this.clock.at(change) - 1);

@@ -5,7 +5,7 @@ import { type FireTimes, type Schedule } from './schedule.js';
 export interface SkippedRange {
   readonly from: number;
   readonly to: number;
-  /** How many slots the range holds; null when counting them would take more than `COUNT_LIMIT` steps. */
+  /** How many slots the range holds; null when there are too many to count. */
   readonly slots: number | null;
 }
 
@@ -21,8 +21,6 @@ export interface DueDecision {
 
 /** Gap between two late slots of one task. */
 export const BACKLOG_PACE_MS = 200;
-/** Cron slots of a skipped range are counted up to this many, which bounds the work for one task. */
-export const COUNT_LIMIT = 500;
 
 /**
  * Decides the slot at `cursor` and, if its window has passed, the missed slots up to now by the misfire policy.
@@ -93,19 +91,7 @@ function skippedBefore(input: Input, slot: number): SkippedRange | null {
 }
 
 function rangeOf({ schedule, times }: Input, from: number, to: number): SkippedRange {
-  return { from, to, slots: countSlots(schedule, times, from, to) };
-}
-
-function countSlots(schedule: Schedule, times: FireTimes, from: number, to: number): number | null {
-  if (from === to) return 1;
-  const second = times.next(schedule, from) ?? to;
-  if (schedule.type === 'interval') return 2 + (to - second) / (schedule.everySec * 1000);
-  let count = 2;
-  for (let slot = second; slot < to; count++) {
-    if (count >= COUNT_LIMIT) return null;
-    slot = times.next(schedule, slot) ?? to;
-  }
-  return count;
+  return { from, to, slots: times.count(schedule, from, to) };
 }
 
 function fireAt(input: Input, slot: number, isMisfire: boolean, skipped: SkippedRange | null): DueDecision {

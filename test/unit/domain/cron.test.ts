@@ -51,17 +51,26 @@ describe('fire times of a cron expression', () => {
     );
   });
 
-  it('are found backwards as forwards', () => {
-    const offset = fc.integer({ min: 25 * HOUR_MS, max: 75 * HOUR_MS - 1 });
+  it('are found from any instant, forwards and backwards', () => {
+    const anywhere = fc.integer({ min: 25 * HOUR_MS, max: 75 * HOUR_MS - 1 });
+    const nearChange = fc.integer({ min: 47 * HOUR_MS, max: 53 * HOUR_MS });
     fc.assert(
-      fc.property(anyCron(), fc.constantFrom(...walks), offset, (drawn, { timezone, from, walk }, ms) => {
-        const cron = parseCron(drawn.expr, timezone);
-        const slots = walkedSlots(drawn, walk, MINUTE_MS);
-        const expected = slots.findLast((slot) => slot <= from + ms);
-        if (expected !== undefined) expect(cron.previous(from + ms)).toBe(expected);
-        else expect(cron.previous(from + ms)).toBeLessThan(from);
-      }),
-      { numRuns: 200 },
+      fc.property(
+        anyCron({ isDaily: true }),
+        fc.constantFrom(...walks),
+        fc.oneof(anywhere, nearChange),
+        (drawn, { timezone, from, walk }, ms) => {
+          const cron = parseCron(drawn.expr, timezone);
+          const slots = walkedSlots(drawn, walk, MINUTE_MS);
+          const next = slots.find((slot) => slot > from + ms);
+          if (next !== undefined) expect(cron.next(from + ms)).toBe(next);
+          else expect(cron.next(from + ms)).toBeGreaterThan(walk.at(-1)?.instant ?? NaN);
+          const previous = slots.findLast((slot) => slot <= from + ms);
+          if (previous !== undefined) expect(cron.previous(from + ms)).toBe(previous);
+          else expect(cron.previous(from + ms)).toBeLessThan(from);
+        },
+      ),
+      { numRuns: 400 },
     );
   });
 
@@ -108,6 +117,16 @@ describe('fire times of a cron expression', () => {
     const everyFiveMinutes = parseCron('*/5 9 29 2 *', 'America/New_York');
     expect(everyFiveMinutes.next(Date.UTC(2096, 2))).toBe(Date.parse('2104-02-29T09:00:00-05:00'));
     expect(everyFiveMinutes.previous(Date.UTC(2103, 0))).toBe(Date.parse('2096-02-29T09:55:00-05:00'));
+  });
+
+  it.each([
+    ['the repeated hour ends', '0 2 * * *', '2026-10-31T06:00:00Z', '2026-11-01T07:00:00Z'],
+    ['it is in its second pass', '30 1 * * *', '2026-11-01T06:10:00Z', '2026-11-02T06:30:00Z'],
+    ['it is in its first', '30 1 * * *', '2026-11-01T05:10:00Z', '2026-11-01T05:30:00Z'],
+    ['the gap begins', '0 2 * * *', '2026-03-08T06:59:59Z', '2026-03-08T07:00:00Z'],
+    ['the gap has just ended', '30 2 * * *', '2026-03-08T07:00:00Z', '2026-03-09T06:30:00Z'],
+  ])('where %s, in New York: %s', (_, expr, after, expected) => {
+    expect(parseCron(expr, 'America/New_York').next(Date.parse(after))).toBe(Date.parse(expected));
   });
 
   it.each([

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BACKLOG_PACE_MS, COUNT_LIMIT, decideDue, type DueDecision } from '../../../src/domain/misfire.js';
+import { BACKLOG_PACE_MS, decideDue, type DueDecision } from '../../../src/domain/misfire.js';
 import { type Policy } from '../../../src/domain/policy.js';
-import { FireTimes, type Schedule } from '../../../src/domain/schedule.js';
+import { COUNT_LIMIT, FireTimes, type Schedule } from '../../../src/domain/schedule.js';
 import { anyCron } from './any-cron.js';
 import { cronSchedule, intervalSchedule, policyOf } from './definition.js';
 import { verdictOf } from './misfire-oracle.js';
