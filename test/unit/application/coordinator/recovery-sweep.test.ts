@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { buildMessage } from '../../../support/builders.js';
+import { type CoordinatorNode } from '../../../support/coordinator-node.js';
+import { valuesOf } from '../../../support/measured.js';
+import { every, type NodeHarness } from '../../../support/node-harness.js';
+import { GRACE_MS, HOUR, RecoveryScene } from '../../../support/recovery-scene.js';
+
+describe('RecoverExecutions, as a sweep', () => {
+  let scene: RecoveryScene;
+  let harness: NodeHarness;
+  let node: CoordinatorNode;
+  beforeEach(async () => {
+    scene = await RecoveryScene.open();
+    ({ harness, node } = scene);
+  });
+  afterEach(() => scene.close());
+
+  describe('leaves alone', () => {
+    const untouched = async (status: string) => {
+      expect((await scene.execution()).status).toBe(status);
+      expect(await scene.ledger()).not.toContain('republished');
+      expect(await scene.queued()).toBeLessThanOrEqual(1);
+    };
+
+    it('what is queued, running, or finished and not applied yet', async () => {
+      await scene.record(false, 'after publish');
+      await scene.sweep();
+      await untouched('pending');
+      harness.executor.script = harness.executor.lasting(60_000);
+      harness.worker('worker').start();
+      await harness.clock.advance(30_000);
+      await scene.sweep();
+      await untouched('pending');
+      await harness.clock.advance(60_000);
+      await scene.sweep();
+      await untouched('pending');
+      expect(await scene.queued()).toBe(0);
+      node.start('collector');
+      await harness.clock.advance(0);
+      await untouched('success');
+    });
+
+    it('what is younger than the grace', async () => {
+      await scene.record(false, 'before publish');
+      await node.leadership.ensure();
+      await node.recovery.sweep();
+      await harness.clock.advance(GRACE_MS - 1001);
+      await node.leadership.ensure();
+      await node.recovery.sweep();
+      await untouched('pending');
+    });
+
+    it('everything while results wait so long that nothing is sure', async () => {
+      await harness.broker.queue.publish([buildMessage()]);
+      harness.worker('worker').start();
+      await scene.record(false, 'before publish');
+      expect((await harness.broker.results.backlog()).depth).toBeGreaterThan(0);
+      await scene.sweep();
+      await untouched('pending');
+      expect(valuesOf(node.metrics, 'results_depth').at(-1)).toBeGreaterThan(0);
+      node.start('collector');
+      await scene.sweep();
+      expect(await scene.ledger()).toContain('republished');
+    });
+
+    it('everything unless it leads', async () => {
+      await scene.record(false, 'before publish');
+      await harness.coordinator('other', { leaseMs: 600_000 }).leadership.ensure();
+      await scene.sweep();
+      await untouched('pending');
+      expect([...node.store.calls, ...node.redis.calls.filter((call) => call !== 'acquire')]).toEqual([]);
+    });
+  });
+
+  it('settles more than one page', async () => {
+    await harness.add(...Array.from({ length: 501 }, () => every(3600)));
+    await harness.clock.advance(HOUR);
+    const former = harness.coordinator('former', { leaseMs: 1000 });
+    await former.tick.turn();
+    harness.loseQueue();
+    await harness.clock.advance(1000);
+    await scene.sweep();
+    const reasons = (await harness.all()).map(({ reason }) => reason);
+    expect(reasons).toEqual(Array(501).fill('outcome_unknown'));
+  });
+
+  it('goes on after sweeps that failed, until it is stopped', async () => {
+    await scene.record(false, 'before publish');
+    node.start('loop', 'recovery');
+    node.store.before = (method) => {
+      if (method === 'adoptPending') throw new Error('a bug');
+    };
+    await harness.clock.advance(30_000);
+    expect(node.logger.lines.map(([, , message]) => message)).toContain(
+      'recovery sweep failed, trying again',
+    );
+    node.store.before = () => undefined;
+    await harness.clock.advance(30_000);
+    expect(await scene.queued()).toBe(1);
+  });
+});
