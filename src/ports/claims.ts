@@ -55,8 +55,10 @@ export interface Claims {
   /**
    * Claims a delivered event. Of any number of concurrent claims of one event exactly one is `claimed`; over the whole cluster at
    * most `maxConcurrent` claims of one task are not saturated. Repeated by the same worker while its claim lives: `held`.
+   * A first claim (no previous one, not saturated) queues `begun` in the same step and counts attempt 1 as begun, so that no run begins
+   * without a trace; its generation must be the message's floor + 1. Any other claim leaves `begun` unused.
    */
-  claim(delivery: Delivery, worker: string, ttlMs: number): Promise<ClaimAnswer>;
+  claim(delivery: Delivery, worker: string, ttlMs: number, begun?: ExecutionReport): Promise<ClaimAnswer>;
   /**
    * Prolongs claims, in the order given: false = lost to another generation or finished, stop the run. A claim that the store has lost
    * altogether (it came back empty) is asserted again.
@@ -69,6 +71,9 @@ export interface Claims {
    * claim was lost: nothing is queued. True again when this claim had finished it already, without a second report.
    */
   finish(claim: Claim, report: ExecutionReport): Promise<boolean>;
-  /** Ends the claim and its mark and puts the message back for others to take at once, with `progress`. False when it was lost. */
+  /**
+   * Ends the claim and its mark and puts the message back for others to take at once, with exactly this `progress`: attempt 0 says that
+   * nothing began. False when it was lost.
+   */
   handBack(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean>;
 }

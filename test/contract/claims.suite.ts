@@ -16,6 +16,7 @@ import {
 } from '../support/broker-harness.js';
 import { buildMessage, buildReport } from '../support/builders.js';
 import { lostDataSuite } from './claims-after-loss.suite.js';
+import { begunSuite } from './claims-begun.suite.js';
 import { marksSuite } from './claims-marks.suite.js';
 
 const NO_PROGRESS = { attempt: 0, failures: 0 };
@@ -223,5 +224,6 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
     });
   });
   marksSuite(name, open);
+  begunSuite(name, open);
   lostDataSuite(name, open);
 }

@@ -21,7 +21,12 @@ import { newRun, type Run } from './in-process-runs.js';
 export class InProcessClaims implements Claims {
   constructor(private readonly state: InProcessState) {}
 
-  async claim(delivery: Delivery, worker: string, ttlMs: number): Promise<ClaimAnswer> {
+  async claim(
+    delivery: Delivery,
+    worker: string,
+    ttlMs: number,
+    begun?: ExecutionReport,
+  ): Promise<ClaimAnswer> {
     const { runs, clock } = this.state;
     const { message, handle } = delivery;
     const { event, task, generationFloor } = message;
@@ -46,6 +51,10 @@ export class InProcessClaims implements Claims {
     run.isHandedBack = false;
     if (run.hasMark) runs.mark(task.id, event.id, run.ends);
     lane.touch(handle);
+    if (begun !== undefined && run.hasMark && previous === null) {
+      run.attempt = Math.max(run.attempt, 1);
+      this.send(begun);
+    }
     const { taskId, kind, slot, id: executionId } = event;
     const { pool, generation } = run;
     const claim = { taskId, kind, slot, executionId, pool, worker, generation, handle };
@@ -83,7 +92,8 @@ export class InProcessClaims implements Claims {
     if (before?.state === 'queued' && before.isHandedBack && isBy(before, claim)) return true;
     const run = this.held(claim);
     if (run === null) return false;
-    keepProgress(run, progress);
+    run.attempt = progress.attempt;
+    run.failures = progress.failures;
     runs.unmark(claim.taskId, claim.executionId);
     run.state = 'queued';
     run.isHandedBack = true;

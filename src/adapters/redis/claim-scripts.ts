@@ -31,7 +31,8 @@ end
 `;
 
 /**
- * KEYS run, running, queue · ARGV event id, worker, generation floor, pool, entry, ttl ms, max_concurrent, ms to keep a run, group
+ * KEYS run, running, queue, results · ARGV event id, worker, generation floor, pool, entry, ttl ms, max_concurrent, ms to keep a run,
+ * group, report for a first claim or ''
  * result {'claimed', generation, 1 = marked, previous worker or '', its generation, attempt, failures, 1 = handed back},
  * {'held'} or {'finished'}.
  * Of any number of concurrent claims of one run one succeeds; at most max_concurrent live claims of a task are marked. The entry that is
@@ -58,6 +59,7 @@ end
 local previous = run or {}
 local generation = math.max(tonumber(previous.generation or 0), tonumber(ARGV[3])) + 1
 local attempt, failures = previous.attempt or 0, previous.failures or 0
+local began = 0
 local ends = now + ARGV[6]
 
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
@@ -66,9 +68,13 @@ local marked = redis.call('ZCARD', KEYS[2]) < tonumber(ARGV[7]) and 1 or 0
 if marked == 1 then
   redis.call('ZADD', KEYS[2], ends, ARGV[1])
   redis.call('PEXPIRE', KEYS[2], ARGV[8])
+  if not previous.worker and ARGV[10] ~= '' then
+    redis.call('XADD', KEYS[4], '*', '${PAYLOAD}', ARGV[10])
+    began = 1
+  end
 end
 redis.call('HSET', KEYS[1], 'id', ARGV[1], 'state', 'claimed', 'pool', ARGV[4], 'entry', ARGV[5], 'worker', ARGV[2],
-  'generation', generation, 'ends', ends, 'marked', marked, 'limit', ARGV[7], 'attempt', attempt,
+  'generation', generation, 'ends', ends, 'marked', marked, 'limit', ARGV[7], 'attempt', math.max(attempt, began),
   'failures', failures, 'handed_back', 0)
 redis.call('PEXPIRE', KEYS[1], ARGV[8])
 redis.pcall('XCLAIM', KEYS[3], ARGV[9], ARGV[2], 0, ARGV[5], 'JUSTID')
@@ -153,7 +159,7 @@ if run and run.id == ARGV[1] and run.state == 'queued' and run.handed_back == '1
   return 1
 end
 if not run then assertClaim() elseif not isHeld(run) then return 0 end
-keepProgress(run, ARGV[7], ARGV[8])
+redis.call('HSET', KEYS[1], 'attempt', ARGV[7], 'failures', ARGV[8])
 redis.call('ZREM', KEYS[2], ARGV[1])
 redis.call('HSET', KEYS[1], 'state', 'queued', 'handed_back', 1, 'entry', putBack(KEYS[3], ARGV[10], ARGV[5]))
 redis.call('PEXPIRE', KEYS[1], ARGV[9])

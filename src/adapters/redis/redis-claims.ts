@@ -41,18 +41,27 @@ export class RedisClaims implements Claims {
     };
   }
 
-  async claim(delivery: Delivery, worker: string, ttlMs: number): Promise<ClaimAnswer> {
+  async claim(
+    delivery: Delivery,
+    worker: string,
+    ttlMs: number,
+    begun?: ExecutionReport,
+  ): Promise<ClaimAnswer> {
     const { event, task, generationFloor } = delivery.message;
     const { taskId, kind, slot, id: executionId } = event;
     const scope = { taskId, kind, slot, executionId, pool: task.pool, worker, handle: delivery.handle };
     const { maxConcurrent } = task.policy;
-    const reply = (await this.scripts.claim.call(this.keysOf(scope), [
-      ...argsOf({ ...scope, generation: generationFloor }),
-      Math.ceil(ttlMs),
-      maxConcurrent,
-      RUN_KEEP_MS,
-      WORKERS,
-    ])) as ClaimReply;
+    const reply = (await this.scripts.claim.call(
+      [...this.keysOf(scope), this.keys.results],
+      [
+        ...argsOf({ ...scope, generation: generationFloor }),
+        Math.ceil(ttlMs),
+        maxConcurrent,
+        RUN_KEEP_MS,
+        WORKERS,
+        begun === undefined ? '' : encode(begun),
+      ],
+    )) as ClaimReply;
     if (reply[0] !== 'claimed') return { outcome: reply[0] };
     const [outcome, generation, marked, previousWorker, previousGeneration, attempt, failures, handedBack] =
       reply;

@@ -41,18 +41,29 @@ export class RunExecution {
   async run(delivery: Delivery, stop: AbortController): Promise<void> {
     const { claims, worker, claimTtlMs, clock, metrics } = this.deps;
     const claimedAt = clock.monotonicMs();
-    const answer = await claims.claim(delivery, worker, claimTtlMs);
+    const first = this.firstClaim(delivery.message);
+    const begun = first.claimed(clock.now(), delivery.message.publishedAt);
+    const answer = await claims.claim(delivery, worker, claimTtlMs, begun);
     if (answer.outcome !== 'claimed') {
       metrics.count('duplicates_prevented_total', { line: 'claim' });
       return;
     }
-    const run = new ClaimedRun(this.deps, delivery.message, answer, stop);
+    const run = new ClaimedRun(this.deps, delivery.message, answer, first, stop);
     this.deps.heartbeats.add(answer.claim, claimedAt, (reason) => stop.abort(reason));
     try {
       await run.toEnd();
     } finally {
       this.deps.heartbeats.remove(answer.claim);
     }
+  }
+
+  /** The reports of a claim that nobody claimed before; they count only if it turns out to be one. */
+  private firstClaim({ event, generationFloor }: QueueMessage): RunReports {
+    const { id: executionId, taskId } = event;
+    return new RunReports(
+      { executionId, taskId, generation: generationFloor + 1, worker: this.deps.worker },
+      0,
+    );
   }
 }
 
@@ -62,17 +73,21 @@ class ClaimedRun {
   private attempt: number;
   private failures: number;
   private hasBegun = false;
+  /** The claim itself reported that the run begins. */
+  private readonly hasReported: boolean;
 
   constructor(
     private readonly deps: RunDeps,
     private readonly message: QueueMessage,
     private readonly answer: Claimed,
+    first: RunReports,
     private readonly stop: AbortController,
   ) {
     this.claim = answer.claim;
     this.attempt = answer.previous?.attempt ?? 0;
     this.failures = answer.previous?.failures ?? 0;
-    this.reports = new RunReports(answer.claim, this.attempt);
+    this.hasReported = answer.previous === null && !answer.isSaturated;
+    this.reports = this.hasReported ? first : new RunReports(answer.claim, this.attempt);
   }
 
   async toEnd(): Promise<void> {
@@ -116,13 +131,12 @@ class ClaimedRun {
     const now = clock.now();
     metrics.observe('queue_to_start_seconds', {}, Math.max(0, now - this.message.publishedAt) / 1000);
     const { previous } = this.answer;
+    if (this.hasReported || previous === null) return;
+    metrics.count('reclaims_total', {});
     // From here on the run may begin at any time, so the next worker must count this attempt as begun.
     const coming = { attempt: this.attempt + 1, failures: this.failures };
     const claimed = this.report(this.reports.claimed(now, this.message.publishedAt), coming);
-    if (previous !== null) {
-      metrics.count('reclaims_total', {});
-      await this.report(this.reports.reclaimed(now, previous), coming);
-    }
+    await this.report(this.reports.reclaimed(now, previous), coming);
     await claimed;
   }
 

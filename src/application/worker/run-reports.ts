@@ -31,15 +31,15 @@ export class RunReports {
   private evidence: Evidence = {};
 
   constructor(
-    private readonly claim: Claim,
+    private readonly claim: Pick<Claim, 'executionId' | 'taskId' | 'generation' | 'worker'>,
     previousAttempt: number,
   ) {
     this.attempt = previousAttempt;
   }
 
   claimed(at: number, publishedAt: number): ExecutionReport {
-    const { worker, generation } = this.claim;
     this.startedAt = at;
+    const { worker, generation } = this.claim;
     return this.make('running', 'claimed', at, { worker, generation, published_at: publishedAt });
   }
 
