@@ -6,6 +6,7 @@ import { Tick } from '../../src/application/coordinator/tick.js';
 import { Readiness } from '../../src/application/readiness.js';
 import { W3cTracer } from '../../src/adapters/telemetry/w3c-tracer.js';
 import { Link } from './link.js';
+import { MortalClock } from './mortal-clock.js';
 import { type NodeHarness } from './node-harness.js';
 import { RecordingLogger, RecordingMetrics } from './recording.js';
 import { RunningLoops } from './running-loops.js';
@@ -32,10 +33,13 @@ export class CoordinatorNode {
   readonly loop: ScheduleLoop;
   readonly collector: CollectResults;
   readonly recovery: RecoverExecutions;
+  private readonly clock: MortalClock;
   private readonly loops = new RunningLoops();
 
   constructor(harness: NodeHarness, name: string, options: Partial<CoordinatorOptions>) {
-    const { clock, ids, wakeup } = harness;
+    const { ids, wakeup } = harness;
+    const clock = new MortalClock(harness.clock);
+    this.clock = clock;
     const { metrics, logger, store, redis } = this;
     const { leaseMs, tickMs, queueLimit } = { ...DEFAULTS, ...options };
     const triggers = store.to(() => harness.triggers);
@@ -83,6 +87,7 @@ export class CoordinatorNode {
   crash(): void {
     this.store.state = 'dead';
     this.redis.state = 'dead';
+    this.clock.die();
     this.loops.abandon();
   }
 }

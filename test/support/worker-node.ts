@@ -5,6 +5,7 @@ import { RunExecution } from '../../src/application/worker/run-execution.js';
 import { WorkerLoop } from '../../src/application/worker/worker-loop.js';
 import { type Executor } from '../../src/ports/executor.js';
 import { Link } from './link.js';
+import { MortalClock } from './mortal-clock.js';
 import { type NodeHarness } from './node-harness.js';
 import { RecordingLogger, RecordingMetrics } from './recording.js';
 import { RunningLoops } from './running-loops.js';
@@ -26,10 +27,13 @@ export class WorkerNode {
   readonly heartbeats: Heartbeats;
   readonly runExecution: RunExecution;
   readonly loop: WorkerLoop;
+  private readonly clock: MortalClock;
   private readonly loops = new RunningLoops();
 
   constructor(harness: NodeHarness, name: string, options: Partial<WorkerNodeOptions>) {
-    const { clock, executor } = harness;
+    const { executor } = harness;
+    const clock = new MortalClock(harness.clock);
+    this.clock = clock;
     const { metrics, logger, redis } = this;
     const { concurrency = 100, claimTtlMs = 15_000, drainMs = 30_000 } = options;
     const executors = options.executors ?? new Map([[executor.type, executor]]);
@@ -69,6 +73,7 @@ export class WorkerNode {
   /** Ends at once: what was called never returns. */
   crash(): void {
     this.redis.state = 'dead';
+    this.clock.die();
     this.loops.abandon();
   }
 }
