@@ -72,10 +72,8 @@ export function triggerRepoSuite(name: string, open: StoreFactory): void {
       await insert({ isEnabled: false, nextTriggerTime: DUE });
       await insert({ nextTriggerTime: null });
       await insert({ nextTriggerTime: DUE + 1 });
-      const outcome = await decide(DUE, () => {
-        throw new Error('was asked');
-      });
-      expect(outcome).toEqual({ recorded: [], duplicates: [], dueCount: 0 });
+      const unasked = () => expect.unreachable('was asked');
+      expect(await decide(DUE, unasked)).toEqual({ recorded: [], duplicates: [], dueCount: 0 });
     });
 
     it('takes the oldest first, up to the limit', async () => {
