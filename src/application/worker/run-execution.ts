@@ -147,6 +147,7 @@ class ClaimedRun {
     const executor = executors.get(task.executor.type);
     if (executor === undefined || !(await this.untilAnswered(() => heartbeats.isAlive(this.claim))))
       return null;
+    if (this.stop.signal.aborted) return null;
     await this.beginAttempt();
     if (this.stop.signal.aborted) return null;
     const startedAt = clock.now();
@@ -205,8 +206,7 @@ class ClaimedRun {
     const reason = this.stopReason() ?? 'claim_lost';
     if (reason === 'claim_lost')
       return logger.warn(this.facts(), 'run stopped, its claim belongs to another worker');
-    const mayHaveBegun = this.hasBegun || this.answer.previous !== null;
-    if (reason === 'drained' && (this.message.task.policy.isIdempotent || !mayHaveBegun)) {
+    if (reason === 'drained' && (this.message.task.policy.isIdempotent || !this.hasBegun)) {
       const report = this.reports.handedBack(clock.now());
       await this.untilAnswered(() => claims.handBack(this.claim, report, this.progress()));
       return logger.info(this.facts(), 'run handed back');
