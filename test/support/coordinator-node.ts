@@ -67,7 +67,7 @@ export class CoordinatorNode {
     });
     this.recovery = new RecoverExecutions(
       { leadership, executions, queue, results, clock, metrics, logger },
-      { node: name, sweepMs: 5000, graceMs: 10_000 },
+      { node: name, sweepMs: 5000, graceMs: 10_000, settleMs: 10_000 },
     );
   }
 

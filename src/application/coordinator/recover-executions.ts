@@ -22,9 +22,13 @@ const MAX_RESULTS_AGE_MS = 10 * 60_000;
  *   task not idempotent, may have been taken → `fail` / `outcome_unknown`, never run again;
  *   task deleted meanwhile → `skipped` / `deleted`, or `outcome_unknown` if it may have run;
  *   slot taken by another event in the queue → `skipped` / `duplicate`.
- * What the queue still knows is left to the queue: live claims renew themselves, dead ones are reclaimed by workers.
+ * What the queue still knows is left to the queue: live claims renew themselves, dead ones are reclaimed by workers. After the queue has
+ * lost its data, live workers assert their claims again; so nothing that may be running is judged before `settleMs` of a new epoch.
  */
 export class RecoverExecutions {
+  /** The queue's epoch, and since when this node has seen it, monotonic ms. */
+  private seen = { epoch: '', since: 0 };
+
   constructor(
     private readonly deps: {
       readonly leadership: Leadership;
@@ -40,6 +44,8 @@ export class RecoverExecutions {
       readonly sweepMs: number;
       /** Executions with a younger last report are left alone. */
       readonly graceMs: number;
+      /** At least the life of a claim. */
+      readonly settleMs: number;
     },
   ) {}
 
@@ -58,6 +64,7 @@ export class RecoverExecutions {
   async sweep(): Promise<void> {
     const { leadership, executions, results, metrics, clock } = this.deps;
     if (!leadership.isCurrent()) return;
+    await this.currentEpoch();
     const backlog = await results.backlog();
     metrics.gauge('results_depth', {}, backlog.depth);
     if (backlog.oldestAgeMs > MAX_RESULTS_AGE_MS) return;
@@ -71,11 +78,17 @@ export class RecoverExecutions {
     } while (afterId !== null && leadership.isCurrent());
   }
 
+  private async currentEpoch(): Promise<string> {
+    const epoch = await this.deps.queue.epoch();
+    if (epoch !== this.seen.epoch) this.seen = { epoch, since: this.deps.clock.monotonicMs() };
+    return epoch;
+  }
+
   private async settle(page: readonly UnsettledExecution[]): Promise<void> {
     if (page.length === 0) return;
     const { queue, executions, metrics, clock, logger } = this.deps;
     const states = await queue.states(page.map(({ execution }) => execution.event));
-    const epoch = await queue.epoch(); // Asked after the states, so that what they do not know was not lost in this epoch.
+    const epoch = await this.currentEpoch(); // Asked after the states, so that what they do not know was not lost in this epoch.
     const messages: QueueMessage[] = [];
     const reports: ExecutionReport[] = [];
     for (const [i, unsettled] of page.entries()) {
@@ -102,7 +115,7 @@ export class RecoverExecutions {
     }
   }
 
-  /** A message to publish, a verdict to record, or null to wait: a broken task whose run never began can still be mended. */
+  /** A message to publish, a verdict to record, or null to wait: for its worker, or for an owner to mend a task whose run never began. */
   private decide(
     { execution, task }: UnsettledExecution,
     epoch: string,
@@ -111,6 +124,8 @@ export class RecoverExecutions {
     const { event, status, generation } = execution;
     const wasNeverTaken = status === 'pending' && event.queueEpoch === epoch;
     if (wasNeverTaken && task !== null && isBroken(task)) return null;
+    if (!wasNeverTaken && this.deps.clock.monotonicMs() - this.seen.since < this.options.settleMs)
+      return null;
     if (task !== null && !isBroken(task) && (wasNeverTaken || task.policy.isIdempotent)) {
       return messageFor(event, task, generation, now);
     }

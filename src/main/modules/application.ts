@@ -117,12 +117,12 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
     [T.results, T.executions, T.clock, T.metrics, T.logger, T.readiness, T.identity],
   );
   bind(T.recoverExecutions).toResolvedValue(
-    (leadership, executions, queue, results, clock, metrics, logger, identity) =>
+    (leadership, executions, queue, results, clock, metrics, logger, identity, config) =>
       new RecoverExecutions(
         { leadership, executions, queue, results, clock, metrics, logger },
-        { node: identity.node, ...SWEEP },
+        { node: identity.node, settleMs: config.claimTtlMs, ...SWEEP },
       ),
-    [T.leadership, T.executions, T.queue, T.results, T.clock, T.metrics, T.logger, T.identity],
+    [T.leadership, T.executions, T.queue, T.results, T.clock, T.metrics, T.logger, T.identity, T.config],
   );
 });
 

@@ -113,10 +113,10 @@ describe('RecoverExecutions', () => {
       await scene.record(false, 'after publish');
       let asked = 0;
       node.redis.before = (method) => {
-        if ((method === 'states' || method === 'epoch') && (asked += 1) === 2) harness.loseQueue();
+        if ((method === 'states' || method === 'epoch') && (asked += 1) === 4) harness.loseQueue();
       };
       await scene.sweep();
-      expect(asked).toBe(2);
+      expect(asked).toBe(4);
       expect(await scene.queued()).toBe(0);
       expect((await scene.execution()).status).toBe('pending');
       node.redis.before = () => undefined;

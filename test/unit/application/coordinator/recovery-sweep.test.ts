@@ -40,6 +40,23 @@ describe('RecoverExecutions, as a sweep', () => {
       await untouched('success');
     });
 
+    it('what may be running, until workers have had time to assert their claims in a queue that lost its data', async () => {
+      await scene.record(true, 'after publish');
+      harness.executor.script = harness.executor.lasting(120_000);
+      harness.worker('worker').start();
+      node.start('collector');
+      await harness.clock.advance(30_000);
+      await node.leadership.ensure();
+      await node.recovery.sweep();
+      harness.loseQueue();
+      await node.leadership.ensure();
+      await node.recovery.sweep();
+      await untouched('running');
+      await scene.sweep();
+      await untouched('running');
+      expect(harness.executor.calls).toHaveLength(1);
+    });
+
     it('what is younger than the grace', async () => {
       await scene.record(false, 'before publish');
       await node.leadership.ensure();
