@@ -123,10 +123,20 @@ describe('fire times of a cron expression', () => {
     ['the repeated hour ends', '0 2 * * *', '2026-10-31T06:00:00Z', '2026-11-01T07:00:00Z'],
     ['it is in its second pass', '30 1 * * *', '2026-11-01T06:10:00Z', '2026-11-02T06:30:00Z'],
     ['it is in its first', '30 1 * * *', '2026-11-01T05:10:00Z', '2026-11-01T05:30:00Z'],
+    ['a rare job is in its first pass', '*/30 1 1 11 *', '2026-11-01T05:30:00Z', '2026-11-01T06:00:00Z'],
     ['the gap begins', '0 2 * * *', '2026-03-08T06:59:59Z', '2026-03-08T07:00:00Z'],
     ['the gap has just ended', '30 2 * * *', '2026-03-08T07:00:00Z', '2026-03-09T06:30:00Z'],
   ])('where %s, in New York: %s', (_, expr, after, expected) => {
     expect(parseCron(expr, 'America/New_York').next(Date.parse(after))).toBe(Date.parse(expected));
+  });
+
+  it.each([
+    ['30 1 7 11 *', '2027-11-07T06:10:00Z', '2027-11-07T05:30:00Z'],
+    ['30 12 8 3 *', '2026-12-01T00:00:00Z', '2026-03-08T16:30:00Z'],
+    ['*/30 2 8 3 *', '2026-03-09T00:00:00Z', '2025-03-08T07:30:00Z'],
+    ['0 2 8 3 *', '2026-03-09T00:00:00Z', '2026-03-08T07:00:00Z'],
+  ])('%s, backwards from %s in New York', (expr, instant, expected) => {
+    expect(parseCron(expr, 'America/New_York').previous(Date.parse(instant))).toBe(Date.parse(expected));
   });
 
   it.each([
