@@ -20,15 +20,21 @@ interface BatchContext {
   readonly ids: Ids;
   readonly tracer: Tracer;
   readonly backlog: Pick<Backlog, 'holdUntil'>;
+  /** Whether there is time for one more task; asked before each but the first. */
+  readonly hasTime: () => boolean;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K] };
 
-/** Decides every due task of a batch, and changes nothing; a task that cannot be decided becomes an error of its own and stops nothing else. */
+/**
+ * Decides the due tasks of a batch, in their order, and changes nothing. A task that cannot be decided becomes an error of its own and
+ * stops nothing else. When time is up the rest stays due.
+ */
 export function decideBatch(due: readonly (Task | BrokenTask)[], context: BatchContext): DecidedBatch {
   const batch: Mutable<DecidedBatch> = { fired: [], skipped: [], advances: [], errors: [] };
   const times = new FireTimes();
-  for (const task of due) {
+  for (const [i, task] of due.entries()) {
+    if (i > 0 && !context.hasTime()) break;
     try {
       if (isBroken(task)) throw new Error(task.error);
       decideOne(task, times, context, batch);

@@ -15,6 +15,8 @@ import { type Leadership } from './leadership.js';
 
 /** Most due rows of one turn. */
 export const BATCH_LIMIT = 1000;
+/** A batch of costly schedules is decided in parts, so that it never outlasts the lease. */
+const DECIDE_MS = 500;
 
 export interface TickOptions {
   readonly node: string;
@@ -91,7 +93,8 @@ export class Tick {
     await this.backlog.refresh();
     const startedAt = clock.monotonicMs();
     const now = clock.now();
-    const context = { now, node: this.options.node, queueEpoch, ids, tracer, backlog: this.backlog };
+    const hasTime = () => clock.monotonicMs() - startedAt < DECIDE_MS;
+    const context = { now, node: this.options.node, queueEpoch, ids, tracer, backlog: this.backlog, hasTime };
     let decided: DecidedBatch | null = null;
     let isOurs = true;
     const outcome = await triggers.decideDue(

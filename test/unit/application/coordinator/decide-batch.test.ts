@@ -16,8 +16,14 @@ describe('decideBatch', () => {
     clock = new FakeClock(BASE);
   });
 
-  const decide = (due: readonly (Task | BrokenTask)[], now: number, holdUntil: number | null = null) =>
+  const decide = (
+    due: readonly (Task | BrokenTask)[],
+    now: number,
+    holdUntil: number | null = null,
+    hasTime = () => true,
+  ) =>
     decideBatch(due, {
+      hasTime,
       now,
       node: 'coordinator-1',
       queueEpoch: 'epoch-1',
@@ -47,6 +53,16 @@ describe('decideBatch', () => {
     expect(event?.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect([skipped, errors]).toEqual([[], []]);
     expect(advances).toEqual([{ taskId: task.id, nextSlot: BASE + 2 * MINUTE, holdUntil: null }]);
+  });
+
+  it('leaves the rest due when time is up, and always decides the first', () => {
+    const due = [every(60), every(60), every(60)];
+    let asked = 0;
+    const { fired, advances, errors } = decide(due, BASE + MINUTE, null, () => (asked += 1) < 2);
+    expect(fired.map(({ task }) => task)).toEqual(due.slice(0, 2));
+    expect(advances).toHaveLength(2);
+    expect(errors).toEqual([]);
+    expect(decide(due, BASE + MINUTE, null, () => false).fired).toHaveLength(1);
   });
 
   it('gives every event an id and a trace of its own', () => {
