@@ -35,15 +35,23 @@ export class Heartbeats {
   }
 
   remove(claim: Claim): void {
-    this.held.delete(claim.executionId);
+    if (this.held.get(claim.executionId)?.claim === claim) this.held.delete(claim.executionId);
   }
 
   /** Whether the claim is alive for sure; renews it first if its life may have passed. @throws AxError `unavailable`. */
   async isAlive(claim: Claim): Promise<boolean> {
     const held = this.held.get(claim.executionId);
-    if (held === undefined) return false;
+    if (held?.claim !== claim) return false;
     if (this.deps.clock.monotonicMs() >= held.safeUntil) await this.beat([held]);
-    return this.held.has(claim.executionId);
+    return this.held.get(claim.executionId) === held;
+  }
+
+  /** Whether a run of this very worker has the event; renews its claim to find out. @throws AxError `unavailable`. */
+  async holds(executionId: string): Promise<boolean> {
+    const held = this.held.get(executionId);
+    if (held === undefined) return false;
+    await this.beat([held]);
+    return this.held.get(executionId) === held;
   }
 
   async run(stop: AbortSignal): Promise<void> {

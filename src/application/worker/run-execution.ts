@@ -39,21 +39,23 @@ export class RunExecution {
 
   /** `stop` ends the run early; its abort reason is a StopReason. @throws AxError `unavailable` only before the claim. */
   async run(delivery: Delivery, stop: AbortController): Promise<void> {
-    const { claims, worker, claimTtlMs, clock, metrics } = this.deps;
+    const { claims, heartbeats, worker, claimTtlMs, clock, metrics } = this.deps;
+    // After an outage longer than a claim lives, the queue hands a worker the runs that it still has.
+    const isHere = await heartbeats.holds(delivery.message.event.id);
     const claimedAt = clock.monotonicMs();
     const first = this.firstClaim(delivery.message);
     const begun = first.claimed(clock.now(), delivery.message.publishedAt);
-    const answer = await claims.claim(delivery, worker, claimTtlMs, begun);
-    if (answer.outcome !== 'claimed') {
+    const answer = isHere ? null : await claims.claim(delivery, worker, claimTtlMs, begun);
+    if (answer?.outcome !== 'claimed') {
       metrics.count('duplicates_prevented_total', { line: 'claim' });
       return;
     }
     const run = new ClaimedRun(this.deps, delivery.message, answer, first, stop);
-    this.deps.heartbeats.add(answer.claim, claimedAt, (reason) => stop.abort(reason));
+    heartbeats.add(answer.claim, claimedAt, (reason) => stop.abort(reason));
     try {
       await run.toEnd();
     } finally {
-      this.deps.heartbeats.remove(answer.claim);
+      heartbeats.remove(answer.claim);
     }
   }
 

@@ -29,6 +29,11 @@ export interface WorkerOptions {
 export class WorkerLoop {
   private readonly runs = new Map<AbortController, Promise<void>>();
   private wakeForSlot: (() => void) | null = null;
+  /** Monotonic ms of the queue's last answer. */
+  private answeredAt = 0;
+  private isAway = false;
+  /** The queue's last absence: how long it was, and until when (monotonic ms) the others have time to renew their claims. */
+  private absence = { ms: 0, until: -Infinity };
 
   constructor(
     private readonly deps: {
@@ -46,6 +51,7 @@ export class WorkerLoop {
   }
 
   async run(stop: AbortSignal): Promise<void> {
+    this.answeredAt = this.deps.clock.monotonicMs();
     const stopBeating = new AbortController();
     const beating = this.deps.heartbeats.run(stopBeating.signal);
     stop.addEventListener('abort', () => this.wakeForSlot?.(), { once: true });
@@ -64,10 +70,12 @@ export class WorkerLoop {
     }
     try {
       const deliveries = await this.take(free, stop);
+      this.answered();
       readiness.good('worker');
       if (stop.aborted) await queue.giveBack(deliveries);
       else for (const delivery of deliveries) this.begin(delivery);
     } catch (error) {
+      this.isAway = true;
       readiness.bad('worker', messageOf(error));
       logger.error({ err: error }, 'nothing taken from the queue, trying again');
       await clock.sleep(RETRY_MS, stop);
@@ -81,13 +89,27 @@ export class WorkerLoop {
       taker: worker,
       max,
       waitMs: WAIT_MS,
-      reclaimAfterMs: claimTtlMs,
+      reclaimAfterMs: claimTtlMs + this.absentMs(),
       signal,
       onPoison: (handle, error) => {
         this.deps.metrics.count('poison_messages_total', { stream: 'queue' });
         this.deps.logger.error({ handle, err: error }, 'unreadable message dropped');
       },
     });
+  }
+
+  /** While the queue is away nobody can renew a claim, so that time must not make a worker seem dead. */
+  private absentMs(): number {
+    const now = this.deps.clock.monotonicMs();
+    if (this.isAway) return now - this.answeredAt;
+    return now < this.absence.until ? this.absence.ms : 0;
+  }
+
+  private answered(): void {
+    const now = this.deps.clock.monotonicMs();
+    if (this.isAway) this.absence = { ms: now - this.answeredAt, until: now + this.options.claimTtlMs };
+    this.isAway = false;
+    this.answeredAt = now;
   }
 
   private begin(delivery: Delivery): void {
@@ -109,11 +131,11 @@ export class WorkerLoop {
     metrics.gauge('running_executions', {}, this.runs.size);
   }
 
+  /** Until a run ends, and not so long that a busy worker would look like one that stands still. */
   private async slotFreed(stop: AbortSignal): Promise<void> {
-    if (stop.aborted) return;
-    await new Promise<void>((resolve) => {
-      this.wakeForSlot = resolve;
-    });
+    const freed = new AbortController();
+    this.wakeForSlot = () => freed.abort();
+    if (!stop.aborted) await this.deps.clock.sleep(WAIT_MS, freed.signal);
     this.wakeForSlot = null;
   }
 
