@@ -159,6 +159,17 @@ describe('Redis that fails', () => {
     await until('the connections to end', () => proxy.connections === 0);
   });
 
+  it('a call that waits for a connection ends with the closing', async () => {
+    proxy.cut();
+    const connection = namespace.connect(proxy.through(url));
+    let hasEnded = false;
+    const calling = outcomeOf(new RedisQueue(connection).depth()).finally(() => (hasEnded = true));
+    await connection.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(hasEnded).toBe(true);
+    expect(await calling).toMatchObject({ code: 'unavailable' });
+  });
+
   it('a node that never reached Redis says so and closes all the same', async () => {
     proxy.cut();
     const told: unknown[] = [];
@@ -198,6 +209,17 @@ describe('Redis that fails', () => {
     await expect(claims.renew(held, 60_000)).rejects.toMatchObject({ code: 'unavailable' });
     await namespace.redis.rename(`${key}:away`, key);
     expect(await claims.renew(held, 60_000)).toEqual([true, true]);
+  });
+
+  it('a claim that the server refuses fails alone, the others of its turn hold', async () => {
+    const deliveries = await publishAndTake(neighbour, [buildMessage(), buildMessage(), buildMessage()]);
+    const { taskId, kind, slot } = deliveries[1]!.message.event;
+    await namespace.redis.set(`${namespace.prefix}run:${taskId}:${kind}:${slot}`, 'not a hash');
+    const claiming = deliveries.map((delivery) => neighbour.claims.claim(delivery, 'worker-1', 60_000));
+    const [first, second, third] = await Promise.allSettled(claiming);
+    expect(first).toMatchObject({ value: { outcome: 'claimed' } });
+    expect(second).toMatchObject({ reason: { code: 'unavailable', retryable: false } });
+    expect(third).toMatchObject({ value: { outcome: 'claimed' } });
   });
 
   it('a reader that is dropped leaves nothing behind that others cannot take', async () => {

@@ -60,7 +60,9 @@ class Side {
         return delivery && queue.giveBack([delivery]);
       case 'claim': {
         if (delivery === undefined) return null;
-        const answer = await claims.claim(delivery, worker, NEVER_MS);
+        const { id: executionId, taskId } = delivery.message.event;
+        const begun = buildReport({ executionId, taskId, worker, seq: n });
+        const answer = await claims.claim(delivery, worker, NEVER_MS, n % 2 === 0 ? begun : undefined);
         if (answer.outcome !== 'claimed') return answer;
         this.claims.push(answer.claim);
         return { ...answer, claim: { ...answer.claim, handle: null } };

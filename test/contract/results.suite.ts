@@ -93,6 +93,19 @@ export function resultsSuite(
       expect(batch.reports).toEqual(reports);
     });
 
+    it('counts what it takes over with new reports towards max', async () => {
+      const old = await send(3);
+      await takeResults(harness, { taker: 'dead' });
+      await send(3, { seq: 9 });
+      await harness.advance(300);
+      const request = { taker: 'heir', reclaimAfterMs: 300, max: 4 };
+      const { reports } = await until('reports', async () => {
+        const batch = await takeResults(harness, request);
+        return batch.reports.length > 0 && batch;
+      });
+      expect(reports.map(({ seq }) => seq)).toEqual([...old.map(({ seq }) => seq), 9]);
+    });
+
     it('tells how long the oldest has waited', async () => {
       await send(1);
       await harness.advance(400);

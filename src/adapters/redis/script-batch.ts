@@ -1,5 +1,5 @@
-import { AxError } from '../../domain/errors.js';
 import { type RedisConnection } from './redis-connection.js';
+import { unavailable } from './redis-errors.js';
 import { redisScript, type RedisScript } from './redis-script.js';
 
 /** Members of one call; a hundred keep the server busy for about a millisecond. */
@@ -15,7 +15,7 @@ interface Member {
 /**
  * Calls of one script that are made in the same turn of the event loop travel as one call, which costs client and server a fraction of
  * single ones. Each member is atomic, as the script alone is; the batch runs as a whole too, but nobody may rely on that.
- * The script must be safe to repeat: if the server refuses a batch because of one member, all are called again one by one.
+ * A member that the server refuses fails alone.
  */
 export class ScriptBatch {
   private readonly script: RedisScript;
@@ -47,11 +47,13 @@ export class ScriptBatch {
   private async send(members: readonly Member[]): Promise<void> {
     try {
       const answers = await this.evaluate(members);
-      for (const [i, member] of members.entries()) member.resolve(answers[i]);
+      for (const [i, { resolve, reject }] of members.entries()) {
+        const answer = answers[i];
+        if (answer instanceof Error) reject(unavailable(answer));
+        else resolve(answer);
+      }
     } catch (error) {
-      const isAway = error instanceof AxError && error.retryable;
-      if (isAway || members.length === 1) for (const { reject } of members) reject(error);
-      else for (const member of members) void this.send([member]);
+      for (const { reject } of members) reject(error);
     }
   }
 
@@ -64,14 +66,21 @@ export class ScriptBatch {
   }
 }
 
-/** KEYS of all members · ARGV number of keys and of args per member, args of all members · result {answer…}. */
+/** KEYS of all members · ARGV number of keys and of args per member, args of all members · result {answer or error…}. */
 const perMember = (source: string): string => `
 local function member(KEYS, ARGV)
 ${source}
 end
+-- Redis 7 throws tables, 6 throws text with the place in front.
+local function refusal(thrown)
+  local text = type(thrown) == 'table' and thrown.err or tostring(thrown)
+  return redis.error_reply((string.gsub(text, '^@?user_script: ?%d+: ', '')))
+end
 local answers, keys, args = {}, tonumber(ARGV[1]), tonumber(ARGV[2])
 for i = 0, #KEYS / keys - 1 do
-  answers[i + 1] = member({unpack(KEYS, i * keys + 1, i * keys + keys)}, {unpack(ARGV, i * args + 3, i * args + args + 2)})
+  local isDone, answer = pcall(member, {unpack(KEYS, i * keys + 1, i * keys + keys)},
+    {unpack(ARGV, i * args + 3, i * args + args + 2)})
+  answers[i + 1] = isDone and answer or refusal(answer)
 end
 return answers
 `;
