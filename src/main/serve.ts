@@ -49,12 +49,17 @@ export async function serve(
   logger.info({}, 'stopped');
 }
 
-/** The first signal stops gently; a second one ends the process at once. */
+/** Some parents pass a Ctrl-C on that the terminal has sent to their children already. */
+const ECHO_MS = 1000;
+
+/** The first signal stops gently; another one, later than an echo, ends the process at once. */
 function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
+    let firstAt: number | null = null;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(130));
+      process.on(signal, () => {
+        if (firstAt !== null && performance.now() - firstAt > ECHO_MS) process.exit(130);
+        firstAt ??= performance.now();
         resolve(signal);
       });
     }

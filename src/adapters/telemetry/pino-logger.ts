@@ -53,6 +53,7 @@ function prettified(raw: DestinationStream): DestinationStream {
   const format = prettyFactory({
     colorize: process.stdout.isTTY && process.stdout.hasColors(),
     ignore: 'node',
+    singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
   });
   return { write: (line) => void raw.write(format(line)) };
