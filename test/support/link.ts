@@ -9,7 +9,7 @@ import { AxError } from '../../src/domain/errors.js';
  */
 export class Link {
   state: 'passing' | 'cut' | 'mute' | 'dead' = 'passing';
-  /** Runs ahead of every call that goes through; what it throws is what the call throws. */
+  /** Runs ahead of every call that would go through, and may disturb it; what it throws is what the call throws. */
   before: (method: string, args: readonly unknown[]) => void | Promise<void> = () => undefined;
   /** Names of the calls that went through, in order. */
   readonly calls: string[] = [];
@@ -27,9 +27,9 @@ export class Link {
   }
 
   private async call(port: object, method: string, args: unknown[]): Promise<unknown> {
-    if (this.state === 'cut') throw away(method);
-    if (this.state === 'dead') return silence();
-    await this.before(method, args);
+    if (this.state === 'passing' || this.state === 'mute') await this.before(method, args);
+    if (this.is('cut')) throw away(method);
+    if (this.is('dead')) return silence();
     this.calls.push(method);
     const answer = await this.answerOf(port, method, args);
     if (this.is('dead')) return silence();
