@@ -25,6 +25,7 @@ describe('Tick, from commit to queue', () => {
     const stored: number[] = [];
     node.redis.before = async (method, [messages]) => {
       if (method !== 'publish') return;
+      expect(node.store.open, 'transactions that are not over').toBe(0);
       const ids = (messages as QueueMessage[]).map(({ event }) => event.id);
       const rows = await harness.query<{ id: string }>('SELECT id FROM trigger_event');
       stored.push(rows.filter(({ id }) => ids.includes(id)).length);

@@ -118,20 +118,28 @@ describe('A worker that drains', () => {
     expect(await scene.endings()).toEqual(['fail drained']);
   });
 
-  it.each(['success', 'timeout'] as const)('lets a %s at the last moment count as it is', async (status) => {
-    const outcome = { status, reason: null, message: null, evidence: {} };
-    scene.executor.script = async (_, signal) => {
-      await scene.harness.clock.sleep(MINUTE, signal);
-      return outcome;
-    };
-    await scene.publish();
-    const first = start('first');
-    await advance(1000);
-    const stop = stopping(first);
-    await advance(DRAIN_MS);
-    expect(stop.isOver).toBe(true);
-    expect(await scene.endings()).toEqual([status]);
-  });
+  it.each([
+    ['success', true],
+    ['success', false],
+    ['timeout', true],
+    ['timeout', false],
+  ] as const)(
+    'lets a %s at the last moment count as it is (idempotent: %s)',
+    async (status, isIdempotent) => {
+      const outcome = { status, reason: null, message: null, evidence: {} };
+      scene.executor.script = async (_, signal) => {
+        await scene.harness.clock.sleep(MINUTE, signal);
+        return outcome;
+      };
+      await scene.publish({ isIdempotent });
+      const first = start('first');
+      await advance(1000);
+      const stop = stopping(first);
+      await advance(DRAIN_MS);
+      expect(stop.isOver).toBe(true);
+      expect(await scene.endings()).toEqual([status]);
+    },
+  );
 
   it('gives back what it was just being given', async () => {
     const { queue } = scene.harness.broker;

@@ -126,6 +126,29 @@ describe('A worker whose queue is away', () => {
     ]);
   });
 
+  it('takes over what the dead have begun as soon as ever once that is over', async () => {
+    const { executor } = scene;
+    executor.script = (request, signal) =>
+      executor.lasting(request.taskId === 'short' ? 3000 : MINUTE)(request, signal);
+    const second = scene.harness.worker('second', { concurrency: 1 }).start();
+    await advance(1000);
+    second.redis.state = 'cut';
+    await advance(MINUTE);
+    second.redis.state = 'passing';
+    await advance(TTL_MS + 1000);
+    await scene.publish({}, 1, 'short');
+    await advance(0);
+    const first = start('first');
+    await scene.publish({ isIdempotent: true }, 1, 'long');
+    await advance(0);
+    first.crash();
+    await advance(TTL_MS - 1);
+    expect(executor.calls.map(({ request }) => request.taskId)).toEqual(['short', 'long']);
+    await advance(1001);
+    expect(executor.calls.map(({ request }) => request.taskId)).toEqual(['short', 'long', 'long']);
+    await advance(MINUTE);
+  });
+
   it('does not begin what it cannot be sure to hold any more', async () => {
     const { claims } = scene.harness.broker;
     await scene.publish();
