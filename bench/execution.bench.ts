@@ -38,7 +38,7 @@ const INSTANT: Executor = {
 let stores: Stores;
 let queue: RedisQueue;
 const clock = new SystemClock();
-const ids = new UuidIds();
+const ids = new UuidIds(clock);
 let slot = 0;
 
 beforeAll(async () => {

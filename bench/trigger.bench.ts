@@ -72,7 +72,7 @@ beforeAll(async () => {
       executions: new SqlExecutionRepo(db),
       queue,
       clock,
-      ids: new UuidIds(),
+      ids: new UuidIds(clock),
       tracer: new W3cTracer(),
       metrics,
       logger: SILENT,

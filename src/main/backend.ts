@@ -5,8 +5,12 @@ import { assertMysqlFit } from '../adapters/mysql/assert-mysql-fit.js';
 import { openMysql } from '../adapters/mysql/open-mysql.js';
 import { RedisConnection } from '../adapters/redis/redis-connection.js';
 import { assertRedisFit } from '../adapters/redis/redis-fit.js';
+import { RedisTimeReference } from '../adapters/redis/redis-time-reference.js';
+import { MeasureOffset } from '../application/clock/measure-offset.js';
+import { ReferenceClock } from '../application/clock/reference-clock.js';
 import { type Clock } from '../ports/clock.js';
 import { type Logger } from '../ports/logger.js';
+import { type Metrics } from '../ports/metrics.js';
 import { type Random } from '../ports/random.js';
 import { type Config } from './config.js';
 import { inProcessModule, redisModule, storeModule } from './modules/adapters.js';
@@ -15,6 +19,10 @@ import { inProcessModule, redisModule, storeModule } from './modules/adapters.js
 const MYSQL_POOL = 10;
 
 export interface Backend {
+  /** The node's time. */
+  readonly clock: Clock;
+  /** Keeps `clock` on time, measured once already; null where there is no reference. */
+  readonly measureOffset: MeasureOffset | null;
   readonly modules: readonly ContainerModule[];
   /** Where the data is, for people. */
   readonly description: string;
@@ -23,8 +31,10 @@ export interface Backend {
 }
 
 interface Tools {
-  readonly clock: Clock;
+  /** The machine's own clocks. */
+  readonly machine: Clock;
   readonly random: Random;
+  readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
@@ -36,9 +46,11 @@ export async function openBackend(config: Config, tools: Tools): Promise<Backend
     : openCluster(backend.mysqlUrl, backend.redisUrl, config, tools);
 }
 
-async function openEmbedded(dataDir: string, { clock, random }: Tools): Promise<Backend> {
+async function openEmbedded(dataDir: string, { machine: clock, random }: Tools): Promise<Backend> {
   const store = await openSqlite(dataDir, { clock, random });
   return {
+    clock,
+    measureOffset: null,
     modules: [storeModule(store.db), inProcessModule(new InProcessBroker(clock, store.queueEpoch))],
     description: `embedded, data in ${dataDir}`,
     close: (isClean) => store.close({ clean: isClean }),
@@ -48,10 +60,14 @@ async function openEmbedded(dataDir: string, { clock, random }: Tools): Promise<
 async function openCluster(
   mysqlUrl: string | null,
   redisUrl: string,
-  { role, namespace }: Config,
-  { clock, random, logger }: Tools,
+  { role, namespace, clockLimitMs }: Config,
+  { machine, random, metrics, logger }: Tools,
 ): Promise<Backend> {
   const redis = new RedisConnection({ url: redisUrl, namespace, logger });
+  const reference = new RedisTimeReference(redis);
+  const clock = new ReferenceClock(machine);
+  const limitMs = clockLimitMs;
+  const measureOffset = new MeasureOffset({ reference, machine, clock, metrics, logger, limitMs });
   const needsStore = role !== 'worker' && mysqlUrl !== null;
   const db = needsStore ? openMysql(mysqlUrl, { poolSize: MYSQL_POOL, clock, random }) : null;
   const close = async () => {
@@ -60,12 +76,15 @@ async function openCluster(
   };
   try {
     await assertRedisFit(redis);
+    await measureOffset.measure();
     if (db !== null) await assertMysqlFit(db);
   } catch (error) {
     await close();
     throw error;
   }
   return {
+    clock,
+    measureOffset,
     modules: [redisModule(redis), ...(db === null ? [] : [storeModule(db)])],
     description: db === null ? `worker on Redis, namespace ${namespace}` : `cluster, namespace ${namespace}`,
     close,

@@ -25,6 +25,7 @@ export interface Config {
   readonly concurrency: number;
   readonly claimTtlMs: number;
   readonly drainMs: number;
+  readonly clockLimitMs: number;
 }
 
 const whole = (min: number, max: number, fallback: number) =>
@@ -73,6 +74,7 @@ const VARIABLES = {
   AX_WORKER_CONCURRENCY: whole(1, 10_000, 100),
   AX_CLAIM_TTL_MS: whole(1000, 600_000, 15_000),
   AX_DRAIN_SEC: whole(0, 86_400, 30),
+  AX_CLOCK_LIMIT_MS: whole(1, 3_600_000, 1000),
 };
 
 type Values = z.infer<z.ZodObject<typeof VARIABLES>>;
@@ -106,6 +108,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: bool
     concurrency: values.AX_WORKER_CONCURRENCY,
     claimTtlMs: values.AX_CLAIM_TTL_MS,
     drainMs: values.AX_DRAIN_SEC * 1000,
+    clockLimitMs: values.AX_CLOCK_LIMIT_MS,
   };
 }
 

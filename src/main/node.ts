@@ -14,6 +14,8 @@ import { createContainer, hasCoordinator, hasWorker } from './container.js';
 import { executorsModule, systemModule, telemetryModule } from './modules/adapters.js';
 import { TOKENS as T } from './tokens.js';
 
+type LoopName = 'clock' | 'schedule' | 'recover' | 'worker' | 'collect';
+
 /** A loop and the signal that ends it. */
 interface RunningLoop {
   readonly stop: AbortController;
@@ -21,15 +23,16 @@ interface RunningLoop {
 }
 
 /**
- * One ax process, from start to stop. Start: connect and check the stores → wire → admin token → listen → loops.
+ * One ax process, from start to stop. Start: connect and check the stores → first look at the time reference → wire → admin token →
+ * listen → clock → loops.
  * Stop: not ready → tick and recovery (the lease is released) → worker (drains, heartbeats last) → collector (applies what came in)
- * → API → executors → stores. Nothing is closed before its users have ended.
+ * → API → executors → clock → stores. Nothing is closed before its users have ended.
  */
 export class Node {
   /** The generated admin token, on the first start only. */
   newToken: string | null = null;
   private http: HttpServer | null = null;
-  private readonly loops = new Map<'schedule' | 'recover' | 'worker' | 'collect', RunningLoop>();
+  private readonly loops = new Map<LoopName, RunningLoop>();
 
   private constructor(
     private readonly config: Config,
@@ -42,11 +45,11 @@ export class Node {
 
   /** Connects and wires; nothing runs yet. @throws AxError `refused_start`, `unavailable`. */
   static async open(config: Config, version: string, logger: PinoLogger): Promise<Node> {
-    const clock = new SystemClock();
     const random = new SystemRandom();
     const metrics = new PrometheusMetrics();
+    const backend = await openBackend(config, { machine: new SystemClock(), random, metrics, logger });
+    const { clock } = backend;
     const executor = new HttpExecutor({ clock, version });
-    const backend = await openBackend(config, { clock, random, logger });
     const identity = { node: config.nodeId, instance: `${config.nodeId}/${randomUUID().slice(0, 8)}` };
     const container = createContainer(config, identity, [
       systemModule(clock, random),
@@ -82,6 +85,7 @@ export class Node {
       logger,
     });
     this.http = await startHttpServer(app, config.http.host, config.http.port);
+    if (this.backend.measureOffset !== null) this.begin('clock', this.backend.measureOffset);
     if (hasCoordinator(config)) {
       this.begin('collect', container.get(T.collectResults));
       this.begin('schedule', container.get(T.scheduleLoop));
@@ -99,15 +103,16 @@ export class Node {
     await this.end('collect');
     await this.http?.close();
     await this.executor.close();
+    await this.end('clock');
     await this.backend.close(await this.isDrained());
   }
 
-  private begin(name: Parameters<Node['end']>[0], loop: { run(stop: AbortSignal): Promise<void> }): void {
+  private begin(name: LoopName, loop: { run(stop: AbortSignal): Promise<void> }): void {
     const stop = new AbortController();
     this.loops.set(name, { stop, ended: loop.run(stop.signal) });
   }
 
-  private async end(name: 'schedule' | 'recover' | 'worker' | 'collect'): Promise<void> {
+  private async end(name: LoopName): Promise<void> {
     const loop = this.loops.get(name);
     loop?.stop.abort();
     await loop?.ended;

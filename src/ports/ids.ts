@@ -1,5 +1,5 @@
 /** Time-ordered unique ids. */
 export interface Ids {
-  /** A UUID, RFC 9562 version 7; of one process each greater than the one before. */
+  /** A UUID, RFC 9562 version 7; of one node each greater than the one before. */
   next(): string;
 }

@@ -1,6 +1,7 @@
-/** Every metric ax knows. Names follow Prometheus: `ax_` is added, seconds and base units. Labels are bounded sets. */
-export interface MetricLabels {
-  // counters
+/** Every metric ax knows, with its labels, which are bounded sets. Names follow Prometheus: `ax_` is added, seconds and base units. */
+export type MetricLabels = CounterLabels & HistogramLabels & GaugeLabels;
+
+interface CounterLabels {
   triggers_total: { kind: string };
   misfires_total: { policy: string };
   slots_skipped_total: { reason: string };
@@ -15,7 +16,9 @@ export interface MetricLabels {
   claims_lost_total: Record<string, never>;
   results_applied_total: Record<string, never>;
   poison_messages_total: { stream: 'queue' | 'results' };
-  // histograms
+}
+
+interface HistogramLabels {
   trigger_lateness_seconds: Record<string, never>;
   scan_duration_seconds: Record<string, never>;
   dispatch_batch_size: Record<string, never>;
@@ -23,20 +26,24 @@ export interface MetricLabels {
   execution_duration_seconds: { group: string };
   results_lag_seconds: Record<string, never>;
   http_request_duration_seconds: { method: string; route: string; status: string };
-  // gauges
+}
+
+interface GaugeLabels {
   leader: Record<string, never>;
   due_backlog: Record<string, never>;
   queue_depth: Record<string, never>;
   results_depth: Record<string, never>;
   dispatch_paused: Record<string, never>;
   running_executions: Record<string, never>;
+  clock_offset_seconds: Record<string, never>;
+  clock_offset_error_seconds: Record<string, never>;
+  clock_correction_seconds: Record<string, never>;
 }
 
 export type MetricName = keyof MetricLabels;
-type Of<Suffix extends string> = Extract<MetricName, `${string}${Suffix}`>;
-export type CounterName = Of<'_total'>;
-export type HistogramName = Of<'_seconds'> | 'dispatch_batch_size';
-export type GaugeName = Exclude<MetricName, CounterName | HistogramName>;
+export type CounterName = keyof CounterLabels;
+export type HistogramName = keyof HistogramLabels;
+export type GaugeName = keyof GaugeLabels;
 
 /** In-process measurements; never throws, never waits. */
 export interface Metrics {

@@ -1,5 +1,6 @@
 import { inject } from 'vitest';
 import { RedisLock } from '../../src/adapters/redis/redis-lock.js';
+import { RedisTimeReference } from '../../src/adapters/redis/redis-time-reference.js';
 import { RedisWakeup } from '../../src/adapters/redis/redis-wakeup.js';
 import { RedisNamespace } from '../support/redis-namespace.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -7,6 +8,7 @@ import { claimsSuite } from './claims.suite.js';
 import { lockSuite } from './lock.suite.js';
 import { queueSuite } from './queue.suite.js';
 import { resultsSuite } from './results.suite.js';
+import { timeReferenceSuite } from './time-reference.suite.js';
 import { wakeupSuite } from './wakeup.suite.js';
 
 const url = inject('redisUrl');
@@ -51,6 +53,17 @@ wakeupSuite(
   },
   { canBeAway: true },
 );
+
+timeReferenceSuite('RedisTimeReference', async () => {
+  const { namespace, connection, outage, close } = await openBehindProxy();
+  return {
+    nodes: [new RedisTimeReference(connection), new RedisTimeReference(namespace.connect())],
+    direct: () => namespace.serverTime(),
+    advance: (ms) => namespace.advance(ms),
+    outage,
+    close,
+  };
+});
 
 const openBroker = async () => new RedisNamespace(url).broker();
 

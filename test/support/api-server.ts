@@ -94,7 +94,7 @@ export class ApiServer {
     const { clock, logger, executions } = this;
     const { db } = this.store;
     const tasks = new SqlTaskRepo(db);
-    const ids = new UuidIds();
+    const ids = new UuidIds(clock);
     const metrics = new RecordingMetrics();
     const wakeup = { notify: async () => void this.wakeups++, subscribe: () => () => undefined };
     const queue = {

@@ -50,8 +50,8 @@ export class RedisNamespace {
 
   /** Returns once `ms` have passed on the server. */
   async advance(ms: number): Promise<void> {
-    const target = (await this.now()) + ms;
-    await until('the time to pass', async () => (await this.now()) > target, ms + 30_000);
+    const target = (await this.serverTime()) + ms;
+    await until('the time to pass', async () => (await this.serverTime()) > target, ms + 30_000);
   }
 
   async close(): Promise<void> {
@@ -77,7 +77,8 @@ export class RedisNamespace {
     };
   }
 
-  private async now(): Promise<number> {
+  /** The server's clock, epoch ms. */
+  async serverTime(): Promise<number> {
     const [seconds, micros] = await this.redis.time();
     return Number(seconds) * 1000 + Number(micros) / 1000;
   }

@@ -106,4 +106,10 @@ export const GAUGES: { readonly [N in GaugeName]: Definition<N> } = {
   results_depth: { help: 'Reports not yet written to the execution store.', labels: {} },
   dispatch_paused: { help: '1 while the queue is too deep to dispatch, else 0.', labels: {} },
   running_executions: { help: 'Runs in progress on this worker.', labels: {} },
+  clock_offset_seconds: { help: "Time reference − this machine's wall clock.", labels: {} },
+  clock_offset_error_seconds: { help: 'How far off clock_offset_seconds may be.', labels: {} },
+  clock_correction_seconds: {
+    help: "Time reference − this node's corrected time; above 1 only when the reference was set or replaced.",
+    labels: {},
+  },
 };

@@ -15,20 +15,20 @@ import { SqlExecutionRepo } from '../../adapters/sql/sql-execution-repo.js';
 import { SqlTaskRepo } from '../../adapters/sql/sql-task-repo.js';
 import { SqlTokenRepo } from '../../adapters/sql/sql-token-repo.js';
 import { SqlTriggerRepo } from '../../adapters/sql/sql-trigger-repo.js';
-import { type SystemClock } from '../../adapters/system/system-clock.js';
 import { Sha256TokenHash } from '../../adapters/system/sha256-token-hash.js';
 import { type SystemRandom } from '../../adapters/system/system-random.js';
 import { UuidIds } from '../../adapters/system/uuid-ids.js';
 import { type PinoLogger } from '../../adapters/telemetry/pino-logger.js';
 import { type PrometheusMetrics } from '../../adapters/telemetry/prometheus-metrics.js';
 import { W3cTracer } from '../../adapters/telemetry/w3c-tracer.js';
+import { type Clock } from '../../ports/clock.js';
 import { TOKENS as T } from '../tokens.js';
 
-export const systemModule = (clock: SystemClock, random: SystemRandom) =>
+export const systemModule = (clock: Clock, random: SystemRandom) =>
   new ContainerModule(({ bind }) => {
     bind(T.clock).toConstantValue(clock);
     bind(T.random).toConstantValue(random);
-    bind(T.ids).toResolvedValue(() => new UuidIds());
+    bind(T.ids).toResolvedValue(() => new UuidIds(clock));
     bind(T.tokenHash).toResolvedValue(() => new Sha256TokenHash());
   });
 

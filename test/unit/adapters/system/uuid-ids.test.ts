@@ -1,28 +1,39 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { SystemClock } from '../../../../src/adapters/system/system-clock.js';
 import { UuidIds } from '../../../../src/adapters/system/uuid-ids.js';
+import { FakeClock } from '../../../support/fake-clock.js';
 
 const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const instantOf = (id: string) => Number.parseInt(id.replace('-', '').slice(0, 12), 16);
 
 describe('UuidIds', () => {
-  afterEach(() => void vi.useRealTimers());
-
-  it('gives UUIDs of version 7 whose order is that of the calls, also across instances', () => {
-    const [a, b] = [new UuidIds(), new UuidIds()];
-    const ids = Array.from({ length: 20_000 }, (_, n) => (n % 2 === 0 ? a : b).next());
+  it('gives UUIDs of version 7 whose order is that of the calls', () => {
+    const maker = new UuidIds(new SystemClock());
+    const ids = Array.from({ length: 20_000 }, () => maker.next());
     expect(ids.every((id) => V7.test(id))).toBe(true);
     expect(ids.every((id, n) => n === 0 || id > (ids[n - 1] ?? ''))).toBe(true);
   });
 
-  it('keeps the order when the wall clock steps back', () => {
-    const ids = new UuidIds();
+  it('gives different ones on two nodes in the same millisecond', () => {
+    const clock = new FakeClock();
+    const makers = [new UuidIds(clock), new UuidIds(clock)];
+    const ids = makers.flatMap((maker) => Array.from({ length: 5000 }, () => maker.next()));
+    expect(new Set(ids).size).toBe(10_000);
+  });
+
+  it('keeps the order when the clock steps back', () => {
+    const clock = new FakeClock();
+    const ids = new UuidIds(clock);
     const before = ids.next();
-    vi.useFakeTimers({ now: Date.now() - 3_600_000 });
+    clock.set(clock.now() - 3_600_000);
     expect(ids.next() > before).toBe(true);
   });
 
-  it('carries the instant', () => {
-    vi.useFakeTimers({ now: Date.UTC(2040, 0, 1) });
-    const id = new UuidIds().next();
-    expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(Date.UTC(2040, 0, 1));
+  it("carries the instant of the node's clock, whatever the machine's shows", () => {
+    const clock = new FakeClock(Date.UTC(2040, 0, 1));
+    const ids = new UuidIds(clock);
+    expect(instantOf(ids.next())).toBe(Date.UTC(2040, 0, 1));
+    clock.set(Date.UTC(2040, 0, 2));
+    expect(instantOf(ids.next())).toBe(Date.UTC(2040, 0, 2));
   });
 });
