@@ -121,7 +121,8 @@ class ClaimedRun {
     }
     if (isSaturated) {
       const message = `already running max_concurrent = ${task.policy.maxConcurrent} times`;
-      return { status: 'skipped', reason: 'overlap', message };
+      // What has begun cannot be skipped any more.
+      return { status: mayHaveBegun ? 'fail' : 'skipped', reason: 'overlap', message };
     }
     if (this.deps.executors.has(task.executor.type)) return null;
     const message = `worker ${this.claim.worker} has no executor "${task.executor.type}"`;

@@ -80,6 +80,36 @@ describe('A run whose worker is lost', () => {
     expect(attempts()).toHaveLength(calls);
   });
 
+  it('ends as fail, since it has begun, when its task has no room for it any more', async () => {
+    const { queue, claims } = scene.harness.broker;
+    scene.executor.script = scene.executor.lasting(60_000);
+    const [begun] = await scene.publish(IDEMPOTENT);
+    const first = start('first');
+    await advance(1000);
+    first.crash();
+    await advance(TTL_MS);
+    await scene.publish(IDEMPOTENT);
+    const deliveries = await queue.take({
+      pools: ['default'],
+      taker: 'other',
+      max: 2,
+      waitMs: 0,
+      reclaimAfterMs: TTL_MS,
+      signal: new AbortController().signal,
+      onPoison: () => undefined,
+    });
+    const [late, fresh] = deliveries;
+    if (late === undefined || fresh === undefined) throw new Error('there should be two');
+    expect(late.message.event).toEqual(begun?.event);
+    await claims.claim(fresh, 'other', HOUR);
+    await queue.giveBack([late]);
+    start('second');
+    await advance(1000);
+    expect(await scene.endings()).toEqual(['fail overlap']);
+    expect(attempts()).toEqual([1]);
+    await advance(60_000);
+  });
+
   it('is stopped there as soon as that worker learns of it, and its late word does not count', async () => {
     scene.executor.script = scene.executor.lasting(60_000);
     await scene.publish(IDEMPOTENT);
