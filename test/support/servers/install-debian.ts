@@ -17,7 +17,8 @@ export interface DebianMachine {
   install(packages: readonly string[]): Promise<void>;
 }
 
-const thisMachine: DebianMachine = {
+/** The machine that the tests run on. */
+export const thisMachine: DebianMachine = {
   isRoot: () => process.getuid?.() === 0,
   isDebian: () => existsSync('/etc/debian_version') && findProgram('apt-get') !== undefined,
   find: findProgram,

@@ -1,0 +1,58 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { thisMachine, type DebianMachine } from './servers/install-debian.js';
+
+const PACKAGE = 'libfaketime';
+const LIBRARY_FOLDERS = ['/usr/lib', '/usr/lib64', '/usr/local/lib'];
+
+/** `+10` or `-0.5`, as faketime takes offsets in seconds. */
+export const offsetText = (seconds: number): string => `${seconds < 0 ? '' : '+'}${seconds}`;
+
+/**
+ * Environment of a process whose wall clock is `seconds` ahead, or behind if negative. Its monotonic clock, and so its timers, are right.
+ * Where libfaketime is missing it is installed, on Debian as root; else this fails and says what to provide.
+ */
+export async function shiftedClock(seconds: number): Promise<Readonly<Record<string, string>>> {
+  return { ...(await preload()), FAKETIME: offsetText(seconds) };
+}
+
+/** As `shiftedClock`, with the offset in a file, as `offsetText`; a process sees a change within a second. */
+export async function settableClock(file: string): Promise<Readonly<Record<string, string>>> {
+  return { ...(await preload()), FAKETIME_TIMESTAMP_FILE: file, FAKETIME_CACHE_DURATION: '1' };
+}
+
+async function preload(): Promise<Readonly<Record<string, string>>> {
+  return { LD_PRELOAD: await findFaketime(), FAKETIME_DONT_FAKE_MONOTONIC: '1' };
+}
+
+/** Path of libfaketime.so.1. @throws Error that says what to provide. */
+export async function findFaketime(
+  machine: Pick<DebianMachine, 'isRoot' | 'isDebian' | 'install'> = thisMachine,
+  find: () => string | undefined = findLibrary,
+): Promise<string> {
+  let reason = 'libfaketime.so.1 is not on this machine';
+  const found = find();
+  if (found !== undefined) return found;
+  if (!machine.isDebian()) reason += ', and this is not Debian';
+  else if (!machine.isRoot()) reason += ', and the tests do not run as root';
+  else {
+    await machine.install([PACKAGE]);
+    const installed = find();
+    if (installed !== undefined) return installed;
+    reason = `${PACKAGE} was installed and brought no libfaketime.so.1`;
+  }
+  const fix = `provide libfaketime (Debian package ${PACKAGE}), or run the tests on Debian as root: then they install it themselves`;
+  throw new Error(`Tests of wrong clocks cannot run: ${reason}. Please ${fix}.`);
+}
+
+/** Distributions keep it in `faketime/` below a library folder, with or without the machine's name between. */
+function findLibrary(): string | undefined {
+  return LIBRARY_FOLDERS.filter((folder) => existsSync(folder))
+    .flatMap((folder) => [
+      folder,
+      ...readdirSync(folder)
+        .filter((name) => name.endsWith('-linux-gnu'))
+        .map((name) => `${folder}/${name}`),
+    ])
+    .map((folder) => `${folder}/faketime/libfaketime.so.1`)
+    .find((file) => existsSync(file));
+}
