@@ -35,7 +35,7 @@ export interface Account {
 }
 
 /** The first of these accounts that exists on this machine and is not root. */
-function unprivileged(names: readonly string[]): Account {
+export function unprivileged(names: readonly string[]): Account {
   for (const name of names) {
     try {
       const id = (flag: string) =>
@@ -49,7 +49,7 @@ function unprivileged(names: readonly string[]): Account {
   throw new Error(`the tests run as root, and there is no account ${names.join(' or ')} to run a server as`);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve);
