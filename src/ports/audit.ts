@@ -1,4 +1,7 @@
-/** Who changed what. `before` and `after` are the API's JSON of the thing; null where there is none. */
+/**
+ * Who changed what. `before` and `after` are the thing as the domain's JSON, a whole Task or BrokenTask for the changes of a task (not the
+ * API's snake_case form); null where there is none. For `task.run`, `after` names the execution and its params.
+ */
 export interface AuditEntry {
   readonly at: number;
   readonly actor: string;

@@ -36,13 +36,14 @@ export interface TaskRepo {
   list(filter: TaskFilter, page: PageRequest): Promise<Page<Task | BrokenTask>>;
   /**
    * Reads the row under a lock, lets `change` make the new task from it and stores that. Errors of `change` pass through and nothing is
-   * stored. `change` gets the cursor as of the lock, so a concurrent tick is never undone.
+   * stored. `change` gets the cursor as of the lock, so a concurrent tick is never undone. Without an `audit` entry there is no change: its
+   * `task` is returned and nothing is stored.
    * @throws AxError `not_found`; `version_conflict` if `expectedVersion` is given and is not the stored one.
    */
   update(
     id: string,
     expectedVersion: number | null,
-    change: (current: Task | BrokenTask) => { readonly task: Task; readonly audit: AuditEntry },
+    change: (current: Task | BrokenTask) => { readonly task: Task; readonly audit: AuditEntry | null },
   ): Promise<Task>;
   /** Executions of the task stay. @throws as `update`. */
   delete(

@@ -148,6 +148,17 @@ export function taskRepoSuite(name: string, open: StoreFactory): void {
       ]);
     });
 
+    it('stores nothing of a change without an audit entry', async () => {
+      const task = await insert();
+      const unchanged = await store.tasks.update(task.id, 1, () => ({
+        task: { ...task, name: 'never stored' },
+        audit: null,
+      }));
+      expect(unchanged.name).toBe('never stored');
+      expect(await store.tasks.find(task.id)).toEqual(task);
+      expect(await store.audit.list({ limit: 10 })).toHaveLength(1);
+    });
+
     it('refuses changes of a version that is not the stored one, and of tasks that are not there', async () => {
       const task = await insert();
       await expect(rename(task.id, 'x', 2)).rejects.toMatchObject({ code: 'version_conflict' });

@@ -6,12 +6,16 @@ export class ClockIds implements Ids {
   private lastMs = 0;
   private count = 0;
 
-  constructor(private readonly clock: Clock) {}
+  constructor(
+    private readonly clock: Clock,
+    /** Keeps the ids of several nodes apart; below 4096. */
+    private readonly node = 0,
+  ) {}
 
   next(): string {
     this.lastMs = Math.max(this.lastMs, this.clock.now());
     const time = this.lastMs.toString(16).padStart(12, '0');
     const tail = (this.count += 1).toString(16).padStart(12, '0');
-    return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${tail}`;
+    return `${time.slice(0, 8)}-${time.slice(8)}-7000-${(0x8000 + this.node).toString(16)}-${tail}`;
   }
 }

@@ -4,20 +4,42 @@ import { RecoverExecutions } from '../../src/application/coordinator/recover-exe
 import { ScheduleLoop } from '../../src/application/coordinator/schedule-loop.js';
 import { Tick } from '../../src/application/coordinator/tick.js';
 import { Readiness } from '../../src/application/readiness.js';
+import { type Clock } from '../../src/ports/clock.js';
+import { type ExecutionRepo } from '../../src/ports/execution-repo.js';
+import { type Ids } from '../../src/ports/ids.js';
+import { type Lock } from '../../src/ports/lock.js';
+import { type Queue } from '../../src/ports/queue.js';
+import { type Results } from '../../src/ports/results.js';
+import { type TriggerRepo } from '../../src/ports/trigger-repo.js';
+import { type Wakeup } from '../../src/ports/wakeup.js';
 import { W3cTracer } from '../../src/adapters/telemetry/w3c-tracer.js';
 import { Link } from './link.js';
 import { MortalClock } from './mortal-clock.js';
-import { type NodeHarness } from './node-harness.js';
 import { RecordingLogger, RecordingMetrics } from './recording.js';
 import { RunningLoops } from './running-loops.js';
+
+/** What coordinators share; read anew with each call, so that a queue may be replaced by an empty one. */
+export interface CoordinatorPorts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly wakeup: Wakeup;
+  readonly triggers: TriggerRepo;
+  readonly executions: ExecutionRepo;
+  readonly lock: Lock;
+  readonly broker: { readonly queue: Queue; readonly results: Results };
+}
 
 export interface CoordinatorOptions {
   readonly leaseMs: number;
   readonly tickMs: number;
   readonly queueLimit: number;
+  /** See RecoverExecutions. */
+  readonly settleMs: number;
+  readonly metrics: RecordingMetrics;
+  readonly logger: RecordingLogger;
 }
 
-const DEFAULTS: CoordinatorOptions = { leaseMs: 5000, tickMs: 1000, queueLimit: 100_000 };
+const DEFAULTS = { leaseMs: 5000, tickMs: 1000, queueLimit: 100_000, settleMs: 10_000 };
 
 /** A coordinator with the settings of production, whose parts can be called one by one or run as loops. */
 export class CoordinatorNode {
@@ -25,8 +47,8 @@ export class CoordinatorNode {
   readonly store = new Link();
   /** To lock, queue and results. */
   readonly redis = new Link();
-  readonly metrics = new RecordingMetrics();
-  readonly logger = new RecordingLogger();
+  readonly metrics: RecordingMetrics;
+  readonly logger: RecordingLogger;
   readonly readiness: Readiness;
   readonly leadership: Leadership;
   readonly tick: Tick;
@@ -36,12 +58,14 @@ export class CoordinatorNode {
   private readonly clock: MortalClock;
   private readonly loops = new RunningLoops();
 
-  constructor(harness: NodeHarness, name: string, options: Partial<CoordinatorOptions>) {
+  constructor(harness: CoordinatorPorts, name: string, options: Partial<CoordinatorOptions>) {
     const { ids, wakeup } = harness;
     const clock = new MortalClock(harness.clock);
     this.clock = clock;
+    this.metrics = options.metrics ?? new RecordingMetrics();
+    this.logger = options.logger ?? new RecordingLogger();
     const { metrics, logger, store, redis } = this;
-    const { leaseMs, tickMs, queueLimit } = { ...DEFAULTS, ...options };
+    const { leaseMs, tickMs, queueLimit, settleMs } = { ...DEFAULTS, ...options };
     const triggers = store.to(() => harness.triggers);
     const executions = store.to(() => harness.executions);
     const queue = redis.to(() => harness.broker.queue);
@@ -67,7 +91,7 @@ export class CoordinatorNode {
     });
     this.recovery = new RecoverExecutions(
       { leadership, executions, queue, results, clock, metrics, logger },
-      { node: name, sweepMs: 5000, graceMs: 10_000, settleMs: 10_000 },
+      { node: name, sweepMs: 5000, graceMs: 10_000, settleMs },
     );
   }
 

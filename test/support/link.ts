@@ -11,6 +11,8 @@ export class Link {
   state: 'passing' | 'cut' | 'mute' | 'dead' = 'passing';
   /** Runs ahead of every call that would go through, and may disturb it; what it throws is what the call throws. */
   before: (method: string, args: readonly unknown[]) => void | Promise<void> = () => undefined;
+  /** Runs when a call has taken effect, and may keep its answer back, or its error. */
+  after: (method: string) => void | Promise<void> = () => undefined;
   /** Names of the calls that went through, in order. */
   readonly calls: string[] = [];
   /** Calls that the store has not answered yet. */
@@ -31,7 +33,7 @@ export class Link {
     if (this.is('cut')) throw away(method);
     if (this.is('dead')) return silence();
     this.calls.push(method);
-    const answer = await this.answerOf(port, method, args);
+    const answer = await this.answerOf(port, method, args).finally(() => this.after(method));
     if (this.is('dead')) return silence();
     if (this.is('mute')) throw away(method);
     return answer;

@@ -76,7 +76,8 @@ export class NodeHarness {
   }
 
   worker(name: string, options: Partial<WorkerNodeOptions> = {}): WorkerNode {
-    const node = new WorkerNode(this, name, options);
+    const executors = new Map([[this.executor.type, this.executor]]);
+    const node = new WorkerNode(this, name, { executors, ...options });
     this.nodes.push(node);
     return node;
   }

@@ -3,26 +3,36 @@ import { Readiness } from '../../src/application/readiness.js';
 import { Heartbeats } from '../../src/application/worker/heartbeats.js';
 import { RunExecution } from '../../src/application/worker/run-execution.js';
 import { WorkerLoop } from '../../src/application/worker/worker-loop.js';
+import { type Claims } from '../../src/ports/claims.js';
+import { type Clock } from '../../src/ports/clock.js';
 import { type Executor } from '../../src/ports/executor.js';
+import { type Queue } from '../../src/ports/queue.js';
 import { Link } from './link.js';
 import { MortalClock } from './mortal-clock.js';
-import { type NodeHarness } from './node-harness.js';
 import { RecordingLogger, RecordingMetrics } from './recording.js';
 import { RunningLoops } from './running-loops.js';
+
+/** What workers share; read anew with each call, so that a queue may be replaced by an empty one. */
+export interface WorkerPorts {
+  readonly clock: Clock;
+  readonly broker: { readonly queue: Queue; readonly claims: Claims };
+}
 
 export interface WorkerNodeOptions {
   readonly concurrency: number;
   readonly claimTtlMs: number;
   readonly drainMs: number;
   readonly executors: ReadonlyMap<string, Executor>;
+  readonly metrics: RecordingMetrics;
+  readonly logger: RecordingLogger;
 }
 
-/** A worker with the settings of production; its executor is the harness's unless others are given. */
+/** A worker with the settings of production. */
 export class WorkerNode {
   /** To queue and claims. */
   readonly redis = new Link();
-  readonly metrics = new RecordingMetrics();
-  readonly logger = new RecordingLogger();
+  readonly metrics: RecordingMetrics;
+  readonly logger: RecordingLogger;
   readonly readiness: Readiness;
   readonly heartbeats: Heartbeats;
   readonly runExecution: RunExecution;
@@ -30,13 +40,14 @@ export class WorkerNode {
   private readonly clock: MortalClock;
   private readonly loops = new RunningLoops();
 
-  constructor(harness: NodeHarness, name: string, options: Partial<WorkerNodeOptions>) {
-    const { executor } = harness;
+  constructor(harness: WorkerPorts, name: string, options: Partial<WorkerNodeOptions>) {
     const clock = new MortalClock(harness.clock);
     this.clock = clock;
+    this.metrics = options.metrics ?? new RecordingMetrics();
+    this.logger = options.logger ?? new RecordingLogger();
     const { metrics, logger, redis } = this;
     const { concurrency = 100, claimTtlMs = 15_000, drainMs = 30_000 } = options;
-    const executors = options.executors ?? new Map([[executor.type, executor]]);
+    const executors = options.executors ?? new Map();
     const queue = redis.to(() => harness.broker.queue);
     const claims = redis.to(() => harness.broker.claims);
     this.readiness = new Readiness(clock, 15_000);

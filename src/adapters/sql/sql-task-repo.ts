@@ -53,10 +53,11 @@ export class SqlTaskRepo implements TaskRepo {
   async update(
     id: string,
     expectedVersion: number | null,
-    change: (current: Task | BrokenTask) => { readonly task: Task; readonly audit: AuditEntry },
+    change: (current: Task | BrokenTask) => { readonly task: Task; readonly audit: AuditEntry | null },
   ): Promise<Task> {
     return this.db.transaction(async (sql) => {
       const { task, audit } = change(await this.lock(sql, id, expectedVersion));
+      if (audit === null) return task;
       await sql
         .knex('task_meta')
         .where({ id })

@@ -44,7 +44,10 @@ export class ManageTasks {
     );
   }
 
-  /** Enables or disables; without `isEnabled` it turns to the other. @throws AxError `not_found`, `version_conflict`, `conflict`. */
+  /**
+   * Enables or disables; without `isEnabled` it turns to the other. What is so already is left as it is, without an audit entry.
+   * @throws AxError `not_found`, `version_conflict`, `conflict`.
+   */
   async toggle(
     id: string,
     expectedVersion: number | null,
@@ -75,11 +78,13 @@ export class ManageTasks {
     actor: Actor,
     revise: (current: Task | BrokenTask, now: number) => Task,
   ): Promise<Task> {
+    let isChanged = true;
     const task = await this.deps.tasks.update(id, expectedVersion, (current) => {
       const revised = revise(current, this.deps.clock.now());
-      return { task: revised, audit: this.audit(action, actor, id, current, revised) };
+      isChanged = revised !== current;
+      return { task: revised, audit: isChanged ? this.audit(action, actor, id, current, revised) : null };
     });
-    await this.deps.wakeup.notify();
+    if (isChanged) await this.deps.wakeup.notify();
     return task;
   }
 

@@ -149,7 +149,15 @@ describe('ManageTasks', () => {
       const before = await manage.create('nightly', draft(), ALICE);
       expect(await manage.toggle('nightly', 1, true, ALICE)).toEqual(before);
       expect(await stored('nightly')).toEqual(before);
+      expect((await audit()).map(({ action }) => action)).toEqual(['task.create']);
+      expect(wakeUps).toBe(1);
       expect(await manage.toggle('nightly', 1, false, ALICE)).toMatchObject({ isEnabled: false });
+    });
+
+    it('nothing of another version than expected, even if it is so already', async () => {
+      await manage.create('nightly', draft(), ALICE);
+      const toggling = manage.toggle('nightly', 7, true, ALICE);
+      await expect(toggling).rejects.toMatchObject({ code: 'version_conflict' });
     });
 
     it('no broken task, since nobody knows when it would fire', async () => {

@@ -1,0 +1,96 @@
+import { type Violation } from './check-slots.js';
+import { type Fact, type Journal } from './journal.js';
+import { type StoredEvent } from './watched-store.js';
+
+type Call = Extract<Fact, { kind: 'call' }>;
+
+export interface Ending {
+  /** Messages, reports and calls that are left. */
+  readonly left: Readonly<Record<string, number>>;
+  readonly promised: readonly string[];
+  readonly revived: readonly { readonly id: string; readonly text: string }[];
+  readonly isIdempotent: (taskId: string) => boolean;
+}
+
+/** Rules of runs: whatever fired was run as often as its task allows, ended, and its end tells the truth. */
+export function checkRuns(events: readonly StoredEvent[], journal: Journal, ending: Ending): Violation[] {
+  const calls = new Map<string, Call[]>();
+  for (const call of journal.of('call')) calls.set(call.executionId, [...(calls.get(call.executionId) ?? []), call]);
+  const answers = new Set(
+    journal.of('answer').filter(({ text }) => text === 'success').map(({ executionId }) => executionId),
+  );
+  const known = new Map(events.map((event) => [event.id, event]));
+  const strays = [...calls.values()].flatMap(([first]) =>
+    first === undefined || known.has(first.executionId) ? [] : [told('stray_run', first, 'was run and has no event')],
+  );
+  const broken = events.flatMap((event) => {
+    const own = calls.get(event.id) ?? [];
+    const problems = [
+      ...endProblems(event, own, answers.has(event.id), ending),
+      ...(ending.isIdempotent(event.taskId) ? repeatProblems(own) : onceProblems(own)),
+    ];
+    return problems.map(([rule, text]) => told(rule, { ...event, executionId: event.id, at: event.recordedAt }, text));
+  });
+  const at = events.at(-1)?.recordedAt ?? 0;
+  const none = { taskId: '', slot: 0, at };
+  const lost = ending.promised
+    .filter((id) => !known.has(id))
+    .map((id) => told('lost_manual', { ...none, executionId: id }, 'was promised to a caller and is not recorded'));
+  const revived = ending.revived.map(({ id, text }) => told('revived', { ...none, executionId: id }, text));
+  const left = Object.entries(ending.left)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => told('left_over', { ...none, executionId: '' }, `${count} ${what} at the end`));
+  return [...strays, ...broken, ...lost, ...revived, ...left, ...claimViolations(journal, known)];
+}
+
+type Problem = readonly [rule: string, text: string];
+
+/** Whether the end of an event says what happened. */
+function endProblems(event: StoredEvent, calls: readonly Call[], hasSucceeded: boolean, ending: Ending): Problem[] {
+  const { status, reason, taskId } = event;
+  const isIdempotent = ending.isIdempotent(taskId);
+  const end = `${status} ${reason ?? ''}`.trim();
+  if (['pending', 'running', 'retrying'].includes(status)) return [['unfinished', `is ${status} at the end`]];
+  if (status === 'skipped') {
+    const isAllowed = reason === 'misfire' || reason === 'overlap' || reason === 'deleted';
+    if (!isAllowed) return [['not_run', `ended as ${end}`]];
+    return calls.length > 0 && reason !== 'overlap' ? [['stray_run', `ended as ${end} and was run`]] : [];
+  }
+  if (status === 'success') return hasSucceeded ? [] : [['untrue', 'is success, and no call succeeded']];
+  if (reason === 'outcome_unknown' || reason === 'drained') {
+    const isDeletion = reason === 'outcome_unknown' && isIdempotent;
+    return isIdempotent && !isDeletion ? [['not_run', `an idempotent run ended as ${end}`]] : [];
+  }
+  if (calls.length === 0) return [['not_run', `ended as ${end} and no call was made`]];
+  return [];
+}
+
+/** At most one call, whatever happens. */
+function onceProblems([first, second]: readonly Call[]): Problem[] {
+  if (first === undefined || second === undefined) return [];
+  return [['twice', `not idempotent, and run by ${first.node} and again by ${second.node}`]];
+}
+
+/** Each claim makes each attempt once, and a further claim only comes after the earlier was lost, handed back or its queue emptied. */
+function repeatProblems(calls: readonly Call[]): Problem[] {
+  const seen = new Map<string, Call>();
+  const problems: Problem[] = [];
+  for (const call of calls) {
+    const key = `${call.life}/${call.generation}/${call.attempt}`;
+    if (call.generation === 0) problems.push(['unclaimed_run', `${call.node} runs it without a claim`]);
+    else if (seen.has(key)) problems.push(['twice', `attempt ${call.attempt} of generation ${call.generation} made twice`]);
+    seen.set(key, call);
+  }
+  return problems;
+}
+
+const claimViolations = (journal: Journal, known: ReadonlyMap<string, StoredEvent>): Violation[] =>
+  journal.of('violation').map(({ rule, executionId, text, at }) => {
+    return { rule, executionId, taskId: known.get(executionId)?.taskId ?? '', at, text: `${executionId} ${text}` };
+  });
+
+const told = (
+  rule: string,
+  { executionId, taskId, slot, at }: { executionId: string; taskId: string; slot: number; at: number },
+  text: string,
+): Violation => ({ rule, executionId, taskId, at, text: `${executionId} of ${taskId}, slot ${slot}: ${text}` });

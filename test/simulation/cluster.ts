@@ -1,0 +1,126 @@
+import { InProcessBroker } from '../../src/adapters/embedded/in-process-broker.js';
+import { InProcessLock } from '../../src/adapters/embedded/in-process-lock.js';
+import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
+import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
+import { SqlTaskRepo } from '../../src/adapters/sql/sql-task-repo.js';
+import { SqlTriggerRepo } from '../../src/adapters/sql/sql-trigger-repo.js';
+import { type Queue } from '../../src/ports/queue.js';
+import { type Results } from '../../src/ports/results.js';
+import { type TriggerRepo } from '../../src/ports/trigger-repo.js';
+import { BASE } from '../support/builders.js';
+import {
+  type Breakage,
+  ForgivingClaims,
+  publishingFirst,
+  startingFromNow,
+  withoutUniqueKey,
+} from './breakage.js';
+import { Callees } from './callee.js';
+import { Chance } from './chance.js';
+import { ClaimWatch } from './claim-watch.js';
+import { Copier } from './copying-broker.js';
+import { type CommitFault } from './fast-sqlite.js';
+import { Journal } from './journal.js';
+import { Machine } from './machine.js';
+import { COORDINATORS, WORKERS } from './plan.js';
+import { VirtualTime } from './virtual-time.js';
+import { WatchedStore } from './watched-store.js';
+
+interface Broker {
+  readonly queue: Queue;
+  readonly results: Results;
+  readonly claims: ClaimWatch;
+}
+
+/** All that the nodes of one simulation share, and the nodes. */
+export class Cluster {
+  readonly time = new VirtualTime(BASE);
+  readonly journal = new Journal(this.time);
+  readonly wakeup = new InProcessWakeup();
+  readonly callees: Callees;
+  readonly copier: Copier;
+  readonly store: WatchedStore;
+  readonly tasks: SqlTaskRepo;
+  readonly triggers: SqlTriggerRepo;
+  readonly executions: SqlExecutionRepo;
+  readonly machines = new Map<string, Machine>();
+  commits: { readonly share: number; readonly when: Exclude<CommitFault, null> } | null = null;
+  broker: Broker;
+  lock: InProcessLock;
+  private queueLives = 0;
+  private nodes = 0;
+  private lastDecider: string | null = null;
+
+  constructor(
+    schema: readonly string[],
+    seed: string,
+    private readonly breakage: Breakage | null,
+  ) {
+    const chance = new Chance(seed);
+    const ofCommits = chance.named('commits');
+    const commitFault = () =>
+      this.commits !== null && ofCommits.is(this.commits.share) ? this.commits.when : null;
+    const tables = breakage === 'no_unique_key' ? withoutUniqueKey(schema) : schema;
+    this.store = new WatchedStore(tables, this.time, commitFault);
+    const { db } = this.store.sqlite;
+    this.tasks = new SqlTaskRepo(db);
+    this.triggers = new SqlTriggerRepo(db);
+    this.executions = new SqlExecutionRepo(db);
+    this.callees = new Callees(seed);
+    this.copier = new Copier(chance.named('copies'));
+    this.lock = new InProcessLock(this.time);
+    this.broker = this.newBroker();
+    const add = (name: string, isCoordinator: boolean) =>
+      this.machines.set(name, new Machine(this, name, isCoordinator, chance.named(name)));
+    for (const name of COORDINATORS) add(name, true);
+    for (const name of WORKERS) add(name, false);
+  }
+
+  /** The queue goes on, empty and with another epoch. */
+  loseQueue(): void {
+    this.broker = this.newBroker();
+  }
+
+  /** Every lease is gone; whoever held one does not know. */
+  loseLock(): void {
+    this.lock = new InProcessLock(this.time);
+  }
+
+  nextNode(): number {
+    return (this.nodes += 1);
+  }
+
+  claimOf(executionId: string, worker: string): { readonly generation: number; readonly life: number } {
+    const { claims } = this.broker;
+    return { generation: claims.generationOf(executionId, worker), life: claims.life };
+  }
+
+  /** What one life of a coordinator decides through. */
+  triggersFor(node: string): TriggerRepo {
+    switch (this.breakage) {
+      case 'publish_before_commit':
+        return publishingFirst(this.triggers, () => this.broker.queue);
+      case 'from_now_on_takeover':
+        return startingFromNow(this.triggers, () => {
+          const isTakeover = this.lastDecider !== null && this.lastDecider !== node;
+          this.lastDecider = node;
+          return isTakeover;
+        });
+      case 'no_unique_key':
+      case 'no_generations':
+      case null:
+        return this.triggers;
+    }
+  }
+
+  private newBroker(): Broker {
+    const life = (this.queueLives += 1);
+    const { queue, results, claims } = new InProcessBroker(this.time, `life-${life}`);
+    const granted = this.breakage === 'no_generations' ? new ForgivingClaims(claims) : claims;
+    return {
+      queue: this.copier.queue(queue),
+      results: this.copier.results(results),
+      claims: new ClaimWatch(granted, this.journal, () => this.time.monotonicMs(), life),
+    };
+  }
+}

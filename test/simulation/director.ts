@@ -1,0 +1,176 @@
+import { type TaskDefinition } from '../../src/domain/task.js';
+import { intervalAnchor, type Schedule } from '../../src/domain/schedule.js';
+import { messageOf } from '../../src/domain/errors.js';
+import { BASE } from '../support/builders.js';
+import { type Cluster } from './cluster.js';
+import { type Machine } from './machine.js';
+import { type Plan, type Spec, type Step } from './plan.js';
+
+const ACTOR = { name: 'someone', traceparent: null };
+
+/** Lets the steps of a plan happen to a cluster. */
+export class Director {
+  /** Events of manual runs that were promised to a caller. */
+  readonly promised: string[] = [];
+  private isOver = false;
+
+  constructor(private readonly cluster: Cluster) {}
+
+  async play({ steps, ms }: Plan): Promise<void> {
+    const { time } = this.cluster;
+    for (const machine of this.cluster.machines.values()) machine.start();
+    for (const step of steps) {
+      await time.pass(Math.max(0, step.at - time.monotonicMs()));
+      this.happen(step);
+    }
+    await time.pass(Math.max(0, ms - time.monotonicMs()));
+  }
+
+  /** Every fault ends, every process runs again. */
+  heal(): void {
+    const { cluster } = this;
+    this.isOver = true;
+    cluster.commits = null;
+    cluster.copier.isOn = false;
+    cluster.callees.mood = 'well';
+    for (const machine of cluster.machines.values()) {
+      machine.heal();
+      machine.start();
+    }
+  }
+
+  async disableAll(): Promise<void> {
+    for (const { id, isEnabled } of (await this.cluster.tasks.list({}, { size: 100, cursor: null, offset: 0 })).items)
+      if (isEnabled) await this.machine('c1').api?.manage.toggle(id, null, false, ACTOR);
+  }
+
+  private happen(step: Step): void {
+    const { cluster } = this;
+    const { journal, time } = cluster;
+    const { at: _, ...what } = step;
+    journal.add({ kind: 'step', text: JSON.stringify(what) });
+    const later = (ms: number, undo: () => void) =>
+      time.schedule(ms, () => {
+        if (!this.isOver) undo();
+      });
+    switch (step.do) {
+      case 'create':
+      case 'edit':
+      case 'toggle':
+      case 'delete':
+      case 'run':
+        return void this.ask(step);
+      case 'crash': {
+        const machine = this.machine(step.node);
+        return machine.strike(step.trap, () => {
+          machine.crash();
+          later(step.ms, () => machine.start());
+        });
+      }
+      case 'pause': {
+        const machine = this.machine(step.node);
+        return machine.strike(step.trap, () => {
+          machine.clock.pause();
+          later(step.ms, () => machine.clock.resume());
+        });
+      }
+      case 'restart': {
+        const machine = this.machine(step.node);
+        return void machine.stop().then(() => time.schedule(this.isOver ? 0 : step.ms, () => machine.start()));
+      }
+      case 'cut':
+      case 'mute': {
+        const machine = this.machine(step.node);
+        machine.setLink(step.side, step.do);
+        return void later(step.ms, () => machine.setLink(step.side, 'passing'));
+      }
+      case 'slow': {
+        const { slowMs } = this.machine(step.node);
+        slowMs[step.side] = step.mostMs;
+        return void later(step.ms, () => (slowMs[step.side] = 0));
+      }
+      case 'step_clock':
+        return this.machine(step.node).stepClock(step.byMs);
+      case 'lose_queue':
+        return cluster.loseQueue();
+      case 'lose_lock':
+        return cluster.loseLock();
+      case 'fail_commits':
+        cluster.commits = step;
+        return void later(step.ms, () => (cluster.commits = null));
+      case 'copy_messages':
+        cluster.copier.isOn = true;
+        return void later(step.ms, () => (cluster.copier.isOn = false));
+      case 'spoil_callees':
+        cluster.callees.mood = step.how;
+        return void later(step.ms, () => (cluster.callees.mood = 'well'));
+    }
+  }
+
+  /** A user's wish, to a coordinator that runs; some get an error for an answer, as users do. */
+  private async ask(step: Extract<Step, { task: string }>): Promise<void> {
+    const apis = [...this.cluster.machines.values()].flatMap(({ api }) => (api === null ? [] : [api]));
+    const api = apis[step.at % Math.max(1, apis.length)];
+    if (api === undefined) return;
+    const { manage, run } = api;
+    try {
+      switch (step.do) {
+        case 'create':
+          return void (await manage.create(step.task, (createdAt) => definitionOf(step, createdAt), ACTOR));
+        case 'edit':
+          return void (await this.edit(manage, step));
+        case 'toggle':
+          return void (await manage.toggle(step.task, null, step.isEnabled, ACTOR));
+        case 'delete':
+          return await manage.delete(step.task, null, ACTOR);
+        case 'run':
+          this.promised.push((await run.run(step.task, { runKey: null }, ACTOR)).event.id);
+      }
+    } catch (error) {
+      this.cluster.journal.add({ kind: 'step', text: `${step.do} ${step.task}: ${messageOf(error)}` });
+    }
+  }
+
+  /** Enabled or not, it stays so. */
+  private async edit(
+    manage: NonNullable<Machine['api']>['manage'],
+    step: Extract<Step, { do: 'create' | 'edit' }>,
+  ): Promise<void> {
+    const current = await this.cluster.tasks.find(step.task);
+    if (current === null) return;
+    const { isEnabled } = current;
+    await manage.replace(step.task, null, (createdAt) => ({ ...definitionOf(step, createdAt), isEnabled }), ACTOR);
+  }
+
+  private machine(name: string): Machine {
+    const machine = this.cluster.machines.get(name);
+    if (machine === undefined) throw new Error(`there is no machine ${name}`);
+    return machine;
+  }
+}
+
+function definitionOf({ task, spec, at }: { task: string; spec: Spec; at: number }, createdAt: number): TaskDefinition {
+  return {
+    name: task,
+    group: 'default',
+    schedule: scheduleOf(spec.timing, at, createdAt),
+    executor: { type: 'http', url: 'http://127.0.0.1:9/', method: 'POST', headers: {} },
+    params: null,
+    policy: spec.policy,
+    pool: 'default',
+    labels: {},
+    owner: null,
+    isEnabled: true,
+  };
+}
+
+function scheduleOf(timing: Spec['timing'], at: number, createdAt: number): Schedule {
+  switch (timing.type) {
+    case 'interval':
+      return { type: 'interval', everySec: timing.everySec, anchorAt: intervalAnchor(null, createdAt), startAt: null, endAt: null };
+    case 'cron':
+      return { type: 'cron', expr: `${timing.minutes.join(',')} * * * *`, timezone: 'UTC', startAt: null, endAt: null };
+    case 'once':
+      return { type: 'once', runAt: BASE + at + timing.inSec * 1000 };
+  }
+}

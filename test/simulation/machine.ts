@@ -1,0 +1,193 @@
+import { ManageTasks } from '../../src/application/tasks/manage-tasks.js';
+import { RunTask } from '../../src/application/tasks/run-task.js';
+import { type Tracer } from '../../src/ports/tracer.js';
+import { type Wakeup } from '../../src/ports/wakeup.js';
+import { ClockIds } from '../support/clock-ids.js';
+import { CoordinatorNode, type CoordinatorPorts } from '../support/coordinator-node.js';
+import { Link } from '../support/link.js';
+import { RecordingLogger, RecordingMetrics } from '../support/recording.js';
+import { WorkerNode } from '../support/worker-node.js';
+import { type Chance } from './chance.js';
+import { SimulatedExecutor } from './callee.js';
+import { type Cluster } from './cluster.js';
+import { NodeClock } from './node-clock.js';
+import { MAX_SKEW_MS, type Side, type Trap } from './plan.js';
+
+/** Share of calls that take a moment even on a good day, and how long at most. */
+const USUAL = { share: 0.05, mostMs: 40 };
+
+class Deaf extends RecordingMetrics {
+  override count(): void {}
+  override observe(): void {}
+  override gauge(): void {}
+}
+
+class Mute extends RecordingLogger {
+  override debug(): void {}
+  override info(): void {}
+  override warn(): void {}
+  override error(): void {}
+}
+
+const tracer: Tracer = { start: () => TRACE, child: () => TRACE };
+const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+/** A process and the machine that it runs on: its clock and its links outlast its crashes. Each life of the process has a name of its own. */
+export class Machine {
+  readonly clock: NodeClock;
+  /** Most ms that a call is kept back at each end, by link. */
+  readonly slowMs: Record<Side, number> = { store: 0, redis: 0 };
+  node: CoordinatorNode | WorkerNode | null = null;
+  /** Of a coordinator that runs. */
+  api: { readonly manage: ManageTasks; readonly run: RunTask } | null = null;
+  private lives = 0;
+  private subscriptions: (() => void)[] = [];
+  private trap: { readonly trap: NonNullable<Trap>; readonly spring: () => void } | null = null;
+  private skewMs: number;
+
+  constructor(
+    private readonly cluster: Cluster,
+    readonly name: string,
+    private readonly isCoordinator: boolean,
+    private readonly chance: Chance,
+  ) {
+    this.skewMs = chance.int(-300, 300);
+    this.clock = new NodeClock(cluster.time, this.skewMs, chance.int(-50, 50));
+  }
+
+  /** A wall clock that jumps, but never out of the bounds that hold for all. */
+  stepClock(byMs: number): void {
+    const bounded = Math.abs(this.skewMs + byMs) <= MAX_SKEW_MS * 0.8 ? byMs : -byMs;
+    this.skewMs += bounded;
+    this.clock.step(bounded);
+  }
+
+  start(): void {
+    if (this.node !== null) return;
+    const life = `${this.name}.${(this.lives += 1)}`;
+    const quiet = { metrics: new Deaf(), logger: new Mute() };
+    this.node = this.isCoordinator ? this.coordinator(life, quiet) : this.worker(life, quiet);
+  }
+
+  /** Arms a trap that strikes at the next call of that name, or strikes at once. */
+  strike(trap: Trap, blow: () => void): void {
+    if (trap === null) return blow();
+    this.trap = { trap, spring: blow };
+  }
+
+  crash(): void {
+    this.node?.crash();
+    this.forget();
+    this.clock.resume();
+  }
+
+  /** A graceful end; drains. */
+  async stop(): Promise<void> {
+    const { node } = this;
+    await node?.stop();
+    if (this.node === node) this.forget();
+  }
+
+  /** No fault of this machine goes on. */
+  heal(): void {
+    this.trap = null;
+    this.slowMs.store = this.slowMs.redis = 0;
+    this.setLink('store', 'passing');
+    this.setLink('redis', 'passing');
+    this.clock.resume();
+  }
+
+  setLink(side: Side, state: 'passing' | 'cut' | 'mute'): void {
+    const link = this.linkOf(side);
+    if (link !== null && link.state !== 'dead') link.state = state;
+  }
+
+  private linkOf(side: Side): Link | null {
+    if (this.node === null) return null;
+    return side === 'store' && this.node instanceof CoordinatorNode ? this.node.store : this.node.redis;
+  }
+
+  private forget(): void {
+    this.node = null;
+    this.api = null;
+    this.trap = null;
+    for (const unsubscribe of this.subscriptions.splice(0)) unsubscribe();
+  }
+
+  private coordinator(life: string, quiet: { metrics: Deaf; logger: Mute }): CoordinatorNode {
+    const { cluster, clock } = this;
+    const ports: CoordinatorPorts = {
+      clock,
+      ids: new ClockIds(clock, cluster.nextNode()),
+      wakeup: this.wakeup(),
+      executions: cluster.executions,
+      triggers: cluster.triggersFor(life),
+      get lock() {
+        return cluster.lock;
+      },
+      get broker() {
+        return cluster.broker;
+      },
+    };
+    const node = new CoordinatorNode(ports, life, { ...quiet, settleMs: 15_000 });
+    this.disturb(node.store, 'store');
+    this.disturb(node.redis, 'redis');
+    const { ids, wakeup } = ports;
+    const tasks = node.store.to(() => cluster.tasks);
+    const triggers = node.store.to(() => cluster.triggers);
+    const queue = node.redis.to(() => cluster.broker.queue);
+    const manage = new ManageTasks({ tasks, wakeup, clock, ids });
+    const run = new RunTask({ tasks, triggers, queue, tracer, clock, ids, ...quiet, node: life });
+    this.api = { manage, run };
+    return node.start();
+  }
+
+  private worker(life: string, quiet: { metrics: Deaf; logger: Mute }): WorkerNode {
+    const { cluster, clock } = this;
+    const claimOf = (executionId: string) => cluster.claimOf(executionId, life);
+    const executor = new SimulatedExecutor({ name: life, clock, claimOf }, cluster.time, cluster.callees, cluster.journal);
+    const ports = {
+      clock,
+      get broker() {
+        return cluster.broker;
+      },
+    };
+    const executors = new Map([[executor.type, executor]]);
+    const node = new WorkerNode(ports, life, { ...quiet, executors, concurrency: 20, drainMs: 10_000 });
+    this.disturb(node.redis, 'redis');
+    return node.start();
+  }
+
+  private wakeup(): Wakeup {
+    const { wakeup } = this.cluster;
+    return {
+      notify: () => wakeup.notify(),
+      subscribe: (listener) => {
+        const unsubscribe = wakeup.subscribe(() => this.clock.whenAwake(listener));
+        this.subscriptions.push(unsubscribe);
+        return unsubscribe;
+      },
+    };
+  }
+
+  private disturb(link: Link, side: Side): void {
+    const at = (when: 'before' | 'after') => (method: string) => {
+      if (this.trap?.trap.method === method && this.trap.trap.when === when) {
+        const { spring } = this.trap;
+        this.trap = null;
+        spring();
+      }
+      return this.delay(side);
+    };
+    link.before = at('before');
+    link.after = at('after');
+  }
+
+  /** The way of a message; what reaches a stopped process waits there. */
+  private async delay(side: Side): Promise<void> {
+    const slow = this.slowMs[side];
+    if (slow > 0) await this.cluster.time.sleep(this.chance.int(0, slow));
+    else if (this.chance.is(USUAL.share)) await this.cluster.time.sleep(this.chance.int(1, USUAL.mostMs));
+    await this.clock.awake();
+  }
+}

@@ -1,0 +1,62 @@
+import { type Breakage } from './breakage.js';
+import { checkRuns } from './check-runs.js';
+import { checkSlots, type Violation } from './check-slots.js';
+import { Cluster } from './cluster.js';
+import { Director } from './director.js';
+import { schemaOf } from './fast-sqlite.js';
+import { type Fact } from './journal.js';
+import { type Plan } from './plan.js';
+import { type StoredEvent } from './watched-store.js';
+
+const MINUTE = 60_000;
+/** After the last fault: until every backlog is worked off. */
+const CATCH_UP_MS = 4 * MINUTE;
+/** After the last slot, at most: until everything has ended; a lost event is looked for twice, the second time after five minutes. */
+const RUN_OUT_MS = 15 * MINUTE;
+
+export interface Result {
+  readonly violations: readonly Violation[];
+  readonly facts: readonly Fact[];
+  readonly events: readonly StoredEvent[];
+}
+
+let schema: Promise<string[]> | null = null;
+
+/** Plays a plan and judges what happened. The same plan gives the same result, to the last fact. */
+export async function simulate(plan: Plan, breakage: Breakage | null = null): Promise<Result> {
+  const cluster = new Cluster(await (schema ??= schemaOf()), plan.seed, breakage);
+  const director = new Director(cluster);
+  const { time, store, journal, callees } = cluster;
+  await director.play(plan);
+  director.heal();
+  await time.pass(CATCH_UP_MS);
+  await Promise.all([director.disableAll(), time.pass(MINUTE)]);
+  for (let left = RUN_OUT_MS; left > 0 && !isQuiet(store.events()); left -= MINUTE) await time.pass(MINUTE);
+  const stopped = Promise.all([...cluster.machines.values()].map((machine) => machine.stop()));
+  await time.pass(MINUTE);
+  await stopped;
+  const events = store.events();
+  const idempotent = plan.steps.flatMap((step) =>
+    'spec' in step && step.spec.policy.isIdempotent ? [step.task] : [],
+  );
+  const left = {
+    messages: await cluster.broker.queue.depth(),
+    reports: (await cluster.broker.results.backlog()).depth,
+    calls: callees.open,
+    timers: time.pending,
+  };
+  const violations = [
+    ...checkSlots(store.audit(), events),
+    ...checkRuns(events, journal, {
+      left,
+      promised: director.promised,
+      revived: store.revived(),
+      isIdempotent: (taskId) => idempotent.includes(taskId),
+    }),
+  ];
+  await store.sqlite.db.close();
+  return { violations: violations.sort((a, b) => a.at - b.at), facts: journal.facts, events };
+}
+
+const isQuiet = (events: readonly StoredEvent[]): boolean =>
+  events.every(({ status }) => !['pending', 'running', 'retrying'].includes(status));
