@@ -1,5 +1,6 @@
 import { type Authenticate } from './authenticate.js';
 import { type QueryExecutions } from './executions/query-executions.js';
+import { type VerifyHistory } from './history/verify-history.js';
 import { type Readiness } from './readiness.js';
 import { type ManageTasks } from './tasks/manage-tasks.js';
 import { type QueryTasks } from './tasks/query-tasks.js';
@@ -15,6 +16,8 @@ export interface UseCases {
   readonly queryTasks: QueryTasks;
   /** find · list */
   readonly queryExecutions: QueryExecutions;
+  /** verify */
+  readonly verifyHistory: VerifyHistory;
   /** actorOf · prepare */
   readonly authenticate: Authenticate;
   /** report */

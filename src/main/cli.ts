@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { AxError, InvalidInput, messageOf } from '../domain/errors.js';
-import { environment, parseConfig, parseMigration, type Role } from './config.js';
+import { environment, parseConfig, parseMigration, parseVerification, type Role } from './config.js';
 import { migrate } from './migrate.js';
 import { printNext } from './next.js';
 import { serve } from './serve.js';
+import { verify } from './verify.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -17,6 +18,9 @@ const atLeastOne = (text: string): number => {
     throw new InvalidArgumentError('give a whole number from 1 to 1000');
   return n;
 };
+
+/** What an error ends the process with. */
+let errorCode = 1;
 
 const program = new Command('ax')
   .description('A lightweight distributed scheduler for timed tasks.')
@@ -52,6 +56,20 @@ program
     printNext(expr, options.tz, options.count),
   );
 
+program
+  .command('verify')
+  .description(
+    'check the recorded history against the schedules; ends with 1 if a rule is broken, 2 on an error',
+  )
+  .option('--from <instant>', 'RFC 3339 with an offset, or epoch milliseconds (default: a day before --to)')
+  .option('--to <instant>', 'the same (default: now)')
+  .option('--json', 'print the JSON of GET /api/verify')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .action(async (options: { from?: string; to?: string; json?: boolean }) => {
+    errorCode = 2;
+    process.exitCode = (await verify(parseVerification(environment()), options)) ? 0 : 1;
+  });
+
 try {
   await program.parseAsync();
 } catch (error) {
@@ -65,5 +83,5 @@ try {
           ? error.stack
           : messageOf(error);
   process.stderr.write(`ax: ${text}\n`);
-  process.exitCode = 1;
+  process.exitCode = errorCode;
 }

@@ -122,6 +122,18 @@ export function parseMigration(env: NodeJS.ProcessEnv): { readonly mysqlUrl: str
   return backend;
 }
 
+/** The store whose history `ax verify` reads. */
+export type VerifiedStore = { readonly mysqlUrl: string } | { readonly dataDir: string };
+
+/** What `ax verify` needs: no Redis. @throws AxError `refused_start` as `parseConfig`. */
+export function parseVerification(env: NodeJS.ProcessEnv): VerifiedStore {
+  const why = 'AX_REDIS_URL is set and AX_MYSQL_URL is not: the history of a cluster is in its database';
+  return readVariables<VerifiedStore>(env, ({ AX_MYSQL_URL, AX_REDIS_URL, AX_DATA_DIR }) => {
+    if (AX_MYSQL_URL !== undefined) return { mysqlUrl: AX_MYSQL_URL };
+    return AX_REDIS_URL === undefined ? { dataDir: AX_DATA_DIR } : why;
+  }).backend;
+}
+
 /** The environment of this process. */
 export const environment = (): NodeJS.ProcessEnv => process.env;
 

@@ -15,6 +15,7 @@ import { type Claims } from '../ports/claims.js';
 import { type Clock } from '../ports/clock.js';
 import { type ExecutionRepo } from '../ports/execution-repo.js';
 import { type Executor } from '../ports/executor.js';
+import { type HistoryRepo } from '../ports/history-repo.js';
 import { type Ids } from '../ports/ids.js';
 import { type Lock } from '../ports/lock.js';
 import { type Logger } from '../ports/logger.js';
@@ -57,6 +58,7 @@ export const TOKENS = {
   tasks: token<TaskRepo>('TaskRepo'),
   triggers: token<TriggerRepo>('TriggerRepo'),
   executions: token<ExecutionRepo>('ExecutionRepo'),
+  history: token<HistoryRepo>('HistoryRepo'),
   audit: token<AuditLog>('AuditLog'),
   tokens: token<TokenRepo>('TokenRepo'),
   executors: token<ReadonlyMap<string, Executor>>('Executors'),

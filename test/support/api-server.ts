@@ -7,6 +7,7 @@ import { createHttpApp } from '../../src/adapters/http/create-http-app.js';
 import { type HttpServer, startHttpServer } from '../../src/adapters/http/start-http-server.js';
 import { SqlAuditLog } from '../../src/adapters/sql/sql-audit-log.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
+import { SqlHistoryRepo } from '../../src/adapters/sql/sql-history-repo.js';
 import { SqlTaskRepo } from '../../src/adapters/sql/sql-task-repo.js';
 import { SqlTokenRepo } from '../../src/adapters/sql/sql-token-repo.js';
 import { SqlTriggerRepo } from '../../src/adapters/sql/sql-trigger-repo.js';
@@ -14,6 +15,7 @@ import { UuidIds } from '../../src/adapters/system/uuid-ids.js';
 import { W3cTracer } from '../../src/adapters/telemetry/w3c-tracer.js';
 import { Authenticate } from '../../src/application/authenticate.js';
 import { QueryExecutions } from '../../src/application/executions/query-executions.js';
+import { VerifyHistory } from '../../src/application/history/verify-history.js';
 import { Readiness } from '../../src/application/readiness.js';
 import { ManageTasks } from '../../src/application/tasks/manage-tasks.js';
 import { QueryTasks } from '../../src/application/tasks/query-tasks.js';
@@ -29,6 +31,9 @@ export interface ApiAnswer {
   /** The parsed body; null if there is none. */
   readonly json: Readonly<Record<string, unknown>>;
 }
+
+/** Slots and events that one verification takes here. */
+const MAX_STEPS = 500;
 
 /** The API over a SQLite file of its own and a queue that only keeps what was published. Time stands at 2026-01-05T00:00:00Z. */
 export class ApiServer {
@@ -123,6 +128,7 @@ export class ApiServer {
       }),
       queryTasks: new QueryTasks({ tasks, clock }),
       queryExecutions: new QueryExecutions({ executions }),
+      verifyHistory: new VerifyHistory({ history: new SqlHistoryRepo(db), clock }, { maxSteps: MAX_STEPS }),
       authenticate: new Authenticate({
         tokens: new SqlTokenRepo(db),
         hash,

@@ -8,6 +8,7 @@ import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.j
 import { openSqlite, type SqliteStore } from '../../src/adapters/embedded/sqlite-store.js';
 import { SqlAuditLog } from '../../src/adapters/sql/sql-audit-log.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
+import { SqlHistoryRepo } from '../../src/adapters/sql/sql-history-repo.js';
 import { SqlTaskRepo } from '../../src/adapters/sql/sql-task-repo.js';
 import { SqlTokenRepo } from '../../src/adapters/sql/sql-token-repo.js';
 import { SqlTriggerRepo } from '../../src/adapters/sql/sql-trigger-repo.js';
@@ -32,6 +33,7 @@ export class NodeHarness {
   readonly triggers: SqlTriggerRepo;
   readonly executions: SqlExecutionRepo;
   readonly audit: SqlAuditLog;
+  readonly history: SqlHistoryRepo;
   readonly tokens: SqlTokenRepo;
   readonly lock: InProcessLock;
   readonly wakeup = new InProcessWakeup();
@@ -52,6 +54,7 @@ export class NodeHarness {
     this.triggers = new SqlTriggerRepo(store.db);
     this.executions = new SqlExecutionRepo(store.db);
     this.audit = new SqlAuditLog(store.db);
+    this.history = new SqlHistoryRepo(store.db);
     this.tokens = new SqlTokenRepo(store.db);
     this.lock = new InProcessLock(clock);
     this.executor = new ScriptedExecutor(clock);

@@ -2,6 +2,7 @@ import { AxError } from '../../src/domain/errors.js';
 import { SqlAuditLog } from '../../src/adapters/sql/sql-audit-log.js';
 import { type SqlDb } from '../../src/adapters/sql/sql-db.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
+import { SqlHistoryRepo } from '../../src/adapters/sql/sql-history-repo.js';
 import { SqlTaskRepo } from '../../src/adapters/sql/sql-task-repo.js';
 import { SqlTokenRepo } from '../../src/adapters/sql/sql-token-repo.js';
 import { SqlTriggerRepo } from '../../src/adapters/sql/sql-trigger-repo.js';
@@ -39,6 +40,7 @@ export function sqlStore(
     executions: new SqlExecutionRepo(db),
     tokens: new SqlTokenRepo(db),
     audit: new SqlAuditLog(db),
+    history: new SqlHistoryRepo(db),
     clock,
     spoil: async (id, column, value) => {
       await db

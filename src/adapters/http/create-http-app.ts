@@ -8,6 +8,7 @@ import { type MetricsText, processRoutes } from './process-routes.js';
 import { requireToken } from './require-token.js';
 import { answerError, refusePath, routeOf, serveRoutes } from './serve-routes.js';
 import { taskRoutes } from './task-routes.js';
+import { verifyRoutes } from './verify-routes.js';
 
 /**
  * The HTTP surface of one process (docs/api.md). Without use cases, as in a worker, it serves only health, readiness and metrics.
@@ -28,7 +29,7 @@ export function createHttpApp(parts: {
   app.use(measureRequests(metrics, clock), protectAnswers);
   app.use(serveRoutes('', processRoutes(readiness, exposition)));
   if (useCases !== null) {
-    const routes = [...taskRoutes(useCases), ...executionRoutes(useCases)];
+    const routes = [...taskRoutes(useCases), ...executionRoutes(useCases), ...verifyRoutes(useCases)];
     app.use('/api', serveRoutes('/api', routes, [requireToken(useCases.authenticate)]));
   }
   app.use(refusePath);

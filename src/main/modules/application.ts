@@ -6,6 +6,7 @@ import { RecoverExecutions } from '../../application/coordinator/recover-executi
 import { ScheduleLoop } from '../../application/coordinator/schedule-loop.js';
 import { Tick } from '../../application/coordinator/tick.js';
 import { QueryExecutions } from '../../application/executions/query-executions.js';
+import { VerifyHistory } from '../../application/history/verify-history.js';
 import { Readiness } from '../../application/readiness.js';
 import { ManageTasks } from '../../application/tasks/manage-tasks.js';
 import { QueryTasks } from '../../application/tasks/query-tasks.js';
@@ -17,6 +18,8 @@ import { TOKENS as T } from '../tokens.js';
 
 /** A loop that has not finished a turn for this long does not do its work. */
 const STALE_AFTER_MS = 15_000;
+/** Slots and events that one request may verify: about half a minute of work, in between which everything else goes on. */
+const VERIFY = { maxSteps: 500_000 };
 const SWEEP = { sweepMs: 5000, graceMs: 10_000 };
 
 /** What every role has. */
@@ -31,6 +34,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       tasks,
       triggers,
       executions,
+      history,
       queue,
       wakeup,
       clock,
@@ -48,6 +52,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
         runTask: new RunTask(runDeps),
         queryTasks: new QueryTasks({ tasks, clock }),
         queryExecutions: new QueryExecutions({ executions }),
+        verifyHistory: new VerifyHistory({ history, clock }, VERIFY),
         authenticate,
         readiness,
       };
@@ -56,6 +61,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       T.tasks,
       T.triggers,
       T.executions,
+      T.history,
       T.queue,
       T.wakeup,
       T.clock,
@@ -134,8 +140,9 @@ export const workerModule = new ContainerModule(({ bind }) => {
     [T.claims, T.clock, T.metrics, T.logger, T.config],
   );
   bind(T.runExecution).toResolvedValue(
-    (claims, heartbeats, executors, clock, random, tracer, metrics, logger, identity, config) =>
+    (queue, claims, heartbeats, executors, clock, random, tracer, metrics, logger, identity, config) =>
       new RunExecution({
+        queue,
         claims,
         heartbeats,
         executors,
@@ -148,6 +155,7 @@ export const workerModule = new ContainerModule(({ bind }) => {
         claimTtlMs: config.claimTtlMs,
       }),
     [
+      T.queue,
       T.claims,
       T.heartbeats,
       T.executors,

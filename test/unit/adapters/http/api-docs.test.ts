@@ -5,6 +5,7 @@ import { executionRoutes } from '../../../../src/adapters/http/execution-routes.
 import { processRoutes } from '../../../../src/adapters/http/process-routes.js';
 import { taskJson } from '../../../../src/adapters/http/task-json.js';
 import { taskRoutes } from '../../../../src/adapters/http/task-routes.js';
+import { verifyRoutes } from '../../../../src/adapters/http/verify-routes.js';
 import { type UseCases } from '../../../../src/application/use-cases.js';
 import { pendingExecution } from '../../../../src/domain/execution.js';
 import { buildEvent, buildTask } from '../../../support/builders.js';
@@ -20,10 +21,9 @@ describe('docs/api.md', async () => {
 
   it('names every route', () => {
     const useCases = {} as UseCases;
-    const api = [...taskRoutes(useCases), ...executionRoutes(useCases)].map(({ method, path }) => [
-      method,
-      `/api${path}`,
-    ]);
+    const api = [...taskRoutes(useCases), ...executionRoutes(useCases), ...verifyRoutes(useCases)].map(
+      ({ method, path }) => [method, `/api${path}`],
+    );
     const open = processRoutes({ report: () => ({ isReady: true, parts: [] }) }, () =>
       Promise.reject(new Error()),
     ).map(({ method, path }) => [method, path]);

@@ -1,0 +1,124 @@
+import { FireTimes, isSameSchedule, type Schedule } from './schedule.js';
+import { type Era, isScheduling } from './task-history.js';
+
+/** A slot that ax owes an event. */
+export interface ExpectedSlot {
+  /** Epoch ms. */
+  readonly slot: number;
+  readonly windowMs: number;
+  /** What it means that it has none. */
+  readonly withoutEvent: string;
+  /** Without an event it is no violation: it cannot be told whether there should be one. */
+  readonly isDoubtful: boolean;
+}
+
+/** Slots of one schedule, from `first`, itself a slot whatever the schedule says, to before `until`. */
+interface Span extends Omit<ExpectedSlot, 'slot'> {
+  readonly schedule: Schedule;
+  readonly first: number;
+  readonly until: number;
+}
+
+interface Head {
+  readonly slot: number;
+  readonly span: Span;
+}
+
+/** Answers are remembered by FireTimes; a new one now and then keeps a long walk small. */
+const STEPS_PER_MEMORY = 1000;
+const LOST = 'it has neither an event nor a misfire verdict';
+
+/**
+ * The slots that a task's definitions over time expected in `[from, to]`, in order, computed as they are asked for. Which definition
+ * decides a slot follows from the cursors on record: a slot before the cursor at the end of an era was decided in it.
+ */
+export class ExpectedSlots {
+  /** In order of their slots. */
+  private readonly heads: Head[] = [];
+  private times = new FireTimes();
+  private steps = 0;
+
+  constructor(
+    eras: readonly Era[],
+    from: number,
+    private readonly to: number,
+  ) {
+    for (const span of spansOf(eras, this.times)) {
+      const first = span.first >= from ? span.first : this.times.next(span.schedule, from - 1);
+      this.put(first, span);
+    }
+  }
+
+  /** The next slot; null after the last. */
+  peek(): ExpectedSlot | null {
+    const first = this.heads[0];
+    if (first === undefined) return null;
+    const here = this.heads.filter(({ slot }) => slot === first.slot).map(({ span }) => span);
+    const strict = here.find(({ isDoubtful }) => !isDoubtful) ?? first.span;
+    const { withoutEvent, isDoubtful } = strict;
+    return {
+      slot: first.slot,
+      windowMs: Math.max(...here.map(({ windowMs }) => windowMs)),
+      withoutEvent,
+      isDoubtful,
+    };
+  }
+
+  advance(): void {
+    const passed = this.heads[0]?.slot;
+    if (passed === undefined) return;
+    if (++this.steps % STEPS_PER_MEMORY === 0) this.times = new FireTimes();
+    while (this.heads[0]?.slot === passed) {
+      const { span } = this.heads.shift() as Head;
+      this.put(this.times.next(span.schedule, passed), span);
+    }
+  }
+
+  private put(slot: number | null, span: Span): void {
+    if (slot === null || slot >= span.until || slot > this.to) return;
+    const at = this.heads.findIndex((head) => head.slot > slot);
+    this.heads.splice(at < 0 ? this.heads.length : at, 0, { slot, span });
+  }
+}
+
+/** An edit that keeps the schedule of an enabled task keeps the cursor too, so its eras are one. */
+function spansOf(eras: readonly Era[], times: FireTimes): Span[] {
+  const spans: Span[] = [];
+  for (let i = 0; i < eras.length; i++) {
+    const begin = eras[i];
+    if (!isScheduling(begin)) continue;
+    const { schedule } = begin.state;
+    let windowSec = begin.state.policy.windowSec;
+    let end: typeof begin = begin;
+    for (let next = eras[i + 1]; isScheduling(next) && isSameSchedule(next.state.schedule, schedule);) {
+      windowSec = Math.max(windowSec, next.state.policy.windowSec);
+      end = next;
+      next = eras[++i + 1];
+    }
+    const first = begin.firstSlot === undefined ? times.next(schedule, begin.since) : begin.firstSlot;
+    if (first !== null) spans.push(...spansUpTo(end, { schedule, first, windowMs: windowSec * 1000 }));
+  }
+  return spans;
+}
+
+/** Two spans at most: what was decided when the era ended, and what was not. */
+function spansUpTo(
+  {
+    until,
+    undecidedSlot,
+    state,
+  }: Era & { readonly state: { readonly policy: { readonly misfirePolicy: string } } },
+  slots: Pick<Span, 'schedule' | 'first' | 'windowMs'>,
+): Span[] {
+  const decided = { ...slots, until: undecidedSlot ?? until, withoutEvent: LOST, isDoubtful: false };
+  if (undecidedSlot === null) return [decided];
+  const rest = { ...slots, first: undecidedSlot, until: until - slots.windowMs };
+  const cursor = `not decided yet, next_trigger_time stands at ${new Date(undecidedSlot).toISOString()}`;
+  if (until < Infinity)
+    return [decided, { ...rest, withoutEvent: 'undecided when the task was changed', isDoubtful: true }];
+  const isDoubtful = state.policy.misfirePolicy === 'catch_up';
+  return [
+    decided,
+    { ...rest, withoutEvent: isDoubtful ? `waits to be caught up: ${cursor}` : cursor, isDoubtful },
+  ];
+}

@@ -1,0 +1,94 @@
+import { type LedgerKind, type Status } from './execution.js';
+import { type Policy } from './policy.js';
+import { planRetryDelayMs } from './retry-planner.js';
+import { type TriggerEvent } from './trigger.js';
+
+/** A line of the ledger as far as it tells which runs began. */
+export interface RecordedStep {
+  readonly kind: LedgerKind;
+  /** Of the claim; 0 for the coordinator. */
+  readonly generation: number;
+  /** Epoch ms. */
+  readonly at: number;
+  /** The attempt that it names; 0: none ran; null when it names none. */
+  readonly attempt: number | null;
+}
+
+/** A trigger event and what became of it. */
+export interface RecordedEvent extends Pick<
+  TriggerEvent,
+  'id' | 'taskId' | 'kind' | 'slot' | 'windowEnd' | 'firedAt' | 'isMisfire' | 'rangeEnd'
+> {
+  readonly status: Status;
+  readonly attempt: number;
+  /** Start of the first attempt, epoch ms. */
+  readonly startedAt: number | null;
+  readonly steps: readonly RecordedStep[];
+}
+
+/**
+ * Why an event ran twice without the ledger counting it as another attempt; null if it did not. `policies`: all that were in force
+ * while it ran. A task that is not idempotent has one attempt. Others may have many, but no number twice under two claims, unless the
+ * queue lost the run and numbers began again.
+ */
+export function doubleRunOf(
+  steps: readonly RecordedStep[],
+  policies: readonly Policy[] | null,
+): string | null {
+  const begun = begunAttempts(steps);
+  const isAtMostOnce = policies !== null && policies.length > 0 && policies.every((p) => !p.isIdempotent);
+  if (isAtMostOnce && begun.length > 1)
+    return `the task is not idempotent and ${begun.length} attempts began (${begun.map(({ name }) => name).join(', ')})`;
+  if (steps.some(({ kind }) => kind === 'republished')) return null;
+  const numbered = begun.filter(({ attempt }) => attempt !== null);
+  const twice = numbered.find((a, i) => numbered.slice(0, i).some((b) => a.attempt === b.attempt));
+  return twice === undefined ? null : `attempt ${twice.attempt} began under two claims`;
+}
+
+interface Begun {
+  readonly attempt: number | null;
+  readonly name: string;
+}
+
+/** Every attempt that began, once for each claim. A claim alone stands for an attempt, unless it says that none ran. */
+function begunAttempts(steps: readonly RecordedStep[]): Begun[] {
+  const generations = [...new Set(steps.map(({ generation }) => generation))].filter((g) => g > 0);
+  return generations.flatMap((generation) => {
+    const own = steps.filter((step) => step.generation === generation);
+    const attempts = [...new Set(own.flatMap((step) => (tellsOfAttempt(step) ? [step.attempt] : [])))];
+    if (attempts.length > 0)
+      return attempts.map((attempt) => ({ attempt, name: `attempt ${attempt} of claim ${generation}` }));
+    const hasBegun = own.some(({ kind }) => kind === 'claimed') && !own.some(({ attempt }) => attempt === 0);
+    return hasBegun ? [{ attempt: null, name: `claim ${generation}` }] : [];
+  });
+}
+
+const tellsOfAttempt = ({ kind, attempt }: RecordedStep): boolean =>
+  attempt !== null &&
+  attempt > 0 &&
+  (kind === 'attempt_started' || kind === 'attempt_failed' || kind === 'finished');
+
+/** An event may wait for a worker this long, and a run may exceed its time by this much (queueing, reclaiming, the report's way). */
+export const PENDING_GRACE_MS = 600_000;
+export const RUNNING_GRACE_MS = 300_000;
+
+/** Until when an event that is still pending waits lawfully, epoch ms; a run that was handed back waits anew. */
+export const pendingBound = ({ firedAt, steps }: RecordedEvent): number =>
+  PENDING_GRACE_MS +
+  steps.reduce((since, { kind, at }) => (kind === 'handed_back' ? Math.max(since, at) : since), firedAt);
+
+/** Until when a run lasts lawfully at most, epoch ms: all attempts in full length, all planned delays without jitter, and a grace. */
+export function runningBound(
+  { startedAt, firedAt, attempt }: RecordedEvent,
+  policies: readonly Policy[],
+): number {
+  const longest = policies.map((policy) => {
+    const attempts = Math.max(policy.retryCount + 1, attempt);
+    let delaysMs = 0;
+    for (let failures = 1; failures <= policy.retryCount; failures++) {
+      delaysMs += planRetryDelayMs({ ...policy, hasRetryJitter: false }, failures, () => 0) ?? 0;
+    }
+    return attempts * policy.timeoutSec * 1000 + delaysMs;
+  });
+  return (startedAt ?? firedAt) + Math.max(0, ...longest) + RUNNING_GRACE_MS;
+}
