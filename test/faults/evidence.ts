@@ -24,7 +24,11 @@ export async function recordedEvents(lane: Lane, prefix: string): Promise<Record
     ledgerOf(lane, 'e.task_id LIKE ?', [`${prefix}-%`]),
   ]);
   const tries = new Map<string, Set<string>>();
+  const published = new Set(
+    ledger.filter(({ kind }) => kind === 'republished').map((row) => row.execution_id),
+  );
   for (const row of ledger) {
+    if (row.kind === 'reclaimed' && published.has(row.execution_id)) continue;
     const known = tries.get(row.execution_id) ?? new Set();
     tries.set(row.execution_id, known);
     const name = tryOf(row);
@@ -52,10 +56,11 @@ const ledgerOf = async (lane: Lane, where: string, values: unknown[]): Promise<L
 
 /**
  * The try that a ledger line is about: an attempt of one claim (the first one starts with the first claim), or one that was lost with the
- * queue's data and is on record as such by the line that publishes the run again.
+ * queue's data and is on record as such, by the line that publishes the run again, or by a claim after nobody known.
  */
 function tryOf({ kind, at, generation, node, detail_json }: LedgerRow): string | null {
-  const attempt = Number((JSON.parse(detail_json) as { attempt?: number }).attempt ?? 0);
+  const detail = JSON.parse(detail_json) as { attempt?: number; previous_worker?: string | null };
+  const attempt = detail.attempt ?? 0;
   switch (kind) {
     case 'claimed':
       return generation === 1 ? `${generation} 1 ${node}` : null;
@@ -65,6 +70,8 @@ function tryOf({ kind, at, generation, node, detail_json }: LedgerRow): string |
       return attempt > 0 ? `${generation} ${attempt} ${node}` : null;
     case 'republished':
       return `lost before ${at}`;
+    case 'reclaimed':
+      return detail.previous_worker === null ? `forgotten before ${at}` : null;
     default:
       return null;
   }

@@ -65,6 +65,8 @@ export interface Judgement {
 
 /** What a target did, or did not: a run that ended so was made. */
 const TARGET_REASONS = new Set(['http_status', 'network', 'connect', 'deadline']);
+/** A run that was lost with its worker and had no room to begin again ends so. */
+const RUN_REASONS = new Set([...TARGET_REASONS, 'overlap']);
 const DECIDED_REASONS = new Set(['overlap', 'misfire', 'duplicate', 'deleted']);
 const TERMINAL = new Set(['success', 'fail', 'timeout', 'skipped']);
 
@@ -180,7 +182,7 @@ class TaskJudgement {
     if (
       this.expected.isIdempotent &&
       ['fail', 'timeout'].includes(status ?? '') &&
-      !TARGET_REASONS.has(reason ?? '')
+      !RUN_REASONS.has(reason ?? '')
     ) {
       add('lost', `idempotent, and ended as ${status} / ${reason}`);
     }

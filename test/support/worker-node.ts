@@ -53,6 +53,7 @@ export class WorkerNode {
     this.readiness = new Readiness(clock, 15_000);
     this.heartbeats = new Heartbeats({ claims, clock, metrics, logger, claimTtlMs });
     this.runExecution = new RunExecution({
+      queue,
       claims,
       heartbeats: this.heartbeats,
       executors,

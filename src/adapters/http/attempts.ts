@@ -34,6 +34,8 @@ class Attempts {
         this.start(1, at);
         return;
       case 'reclaimed':
+        // After a claim that the queue may have lost, its own claim stands for the start of an attempt.
+        if (detail['previous_worker'] === null) return;
         if (this.rows.length > 1 && this.open()?.started_at === at) this.rows.pop();
         else if (this.open()?.started_at !== at) this.lose(at, 'its worker lost the claim');
         return;

@@ -6,15 +6,17 @@ import { type Clock } from '../../ports/clock.js';
 import { type Executor, type StopReason } from '../../ports/executor.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
-import { type Delivery, type QueueMessage } from '../../ports/queue.js';
+import { type Delivery, type Queue, type QueueMessage } from '../../ports/queue.js';
 import { type Random } from '../../ports/random.js';
 import { type Tracer, traceIdOf } from '../../ports/tracer.js';
 import { type Heartbeats } from './heartbeats.js';
+import { QueueLife } from './queue-life.js';
 import { type AttemptResult, RunReports, type Verdict } from './run-reports.js';
 
 const RETRY_MS = { first: 200, most: 5000 };
 
 export interface RunDeps {
+  readonly queue: Pick<Queue, 'epoch'>;
   readonly claims: Claims;
   readonly heartbeats: Heartbeats;
   readonly executors: ReadonlyMap<string, Executor>;
@@ -35,7 +37,11 @@ type Claimed = Extract<ClaimAnswer, { outcome: 'claimed' }>;
  * handed back, or claim lost (then another worker owns the run, and nothing that this one says counts).
  */
 export class RunExecution {
-  constructor(private readonly deps: RunDeps) {}
+  private readonly queueLife: QueueLife;
+
+  constructor(private readonly deps: RunDeps) {
+    this.queueLife = new QueueLife(deps.queue);
+  }
 
   /** `stop` ends the run early; its abort reason is a StopReason. @throws AxError `unavailable` only before the claim. */
   async run(delivery: Delivery, stop: AbortController): Promise<void> {
@@ -50,7 +56,13 @@ export class RunExecution {
       metrics.count('duplicates_prevented_total', { line: 'claim' });
       return;
     }
-    const run = new ClaimedRun(this.deps, delivery.message, answer, first, stop);
+    const run = new ClaimedRun(
+      { ...this.deps, queueLife: this.queueLife },
+      delivery.message,
+      answer,
+      first,
+      stop,
+    );
     heartbeats.add(answer.claim, claimedAt, (reason) => stop.abort(reason));
     try {
       await run.toEnd();
@@ -75,11 +87,11 @@ class ClaimedRun {
   private attempt: number;
   private failures: number;
   private hasBegun = false;
-  /** The claim itself reported that the run begins. */
-  private readonly hasReported: boolean;
+  /** An earlier claim may have been lost with the queue's data. */
+  private mayBeForgotten = false;
 
   constructor(
-    private readonly deps: RunDeps,
+    private readonly deps: RunDeps & { readonly queueLife: QueueLife },
     private readonly message: QueueMessage,
     private readonly answer: Claimed,
     first: RunReports,
@@ -88,11 +100,13 @@ class ClaimedRun {
     this.claim = answer.claim;
     this.attempt = answer.previous?.attempt ?? 0;
     this.failures = answer.previous?.failures ?? 0;
-    this.hasReported = answer.previous === null && !answer.isSaturated;
-    this.reports = this.hasReported ? first : new RunReports(answer.claim, this.attempt);
+    const hasReported = answer.previous === null && !answer.isSaturated; // The claim itself reported that the run begins.
+    this.reports = hasReported ? first : new RunReports(answer.claim, this.attempt);
   }
 
   async toEnd(): Promise<void> {
+    const { queueLife } = this.deps;
+    this.mayBeForgotten = !(await this.untilAnswered(() => queueLife.hasLastedSince(this.message.event)));
     const refusal = this.refusal();
     if (refusal !== null) return this.finish(this.reports.ended(this.deps.clock.now(), refusal));
     await this.start();
@@ -114,9 +128,11 @@ class ClaimedRun {
   private refusal(): Verdict | null {
     const { task } = this.message;
     const { previous, isSaturated } = this.answer;
-    const mayHaveBegun = previous !== null && !(previous.isHandedBack && previous.attempt === 0);
+    const wasBegun = previous !== null && !(previous.isHandedBack && previous.attempt === 0);
+    const mayHaveBegun = wasBegun || this.mayBeForgotten;
     if (mayHaveBegun && !task.policy.isIdempotent) {
-      const message = `worker ${previous.worker} was lost after the run may have begun; it is not run again`;
+      const lost = wasBegun ? `worker ${previous.worker} was lost` : 'the queue lost data';
+      const message = `${lost} after the run may have begun; it is not run again`;
       return { status: 'fail', reason: 'outcome_unknown', message };
     }
     if (isSaturated) {
@@ -134,8 +150,12 @@ class ClaimedRun {
     const now = clock.now();
     metrics.observe('queue_to_start_seconds', {}, Math.max(0, now - this.message.publishedAt) / 1000);
     const { previous } = this.answer;
-    if (this.hasReported || previous === null) return;
+    if (previous === null && !this.mayBeForgotten) return;
     metrics.count('reclaims_total', {});
+    if (previous === null) {
+      await this.report(this.reports.reclaimed(now, null));
+      return;
+    }
     // From here on the run may begin at any time, so the next worker must count this attempt as begun.
     const coming = { attempt: this.attempt + 1, failures: this.failures };
     const claimed = this.report(this.reports.claimed(now, this.message.publishedAt), coming);

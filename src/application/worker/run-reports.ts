@@ -43,10 +43,14 @@ export class RunReports {
     return this.make('running', 'claimed', at, { worker, generation, published_at: publishedAt });
   }
 
-  reclaimed(at: number, previous: { readonly worker: string; readonly generation: number }): ExecutionReport {
+  /** `previous`: the claim before; null if there may have been one that the queue has lost. */
+  reclaimed(
+    at: number,
+    previous: { readonly worker: string; readonly generation: number } | null,
+  ): ExecutionReport {
     return this.make(this.status, 'reclaimed', at, {
-      previous_worker: previous.worker,
-      previous_generation: previous.generation,
+      previous_worker: previous?.worker ?? null,
+      previous_generation: previous?.generation ?? null,
     });
   }
 

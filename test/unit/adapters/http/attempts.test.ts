@@ -112,6 +112,13 @@ describe('attempts of a ledger', () => {
     ]);
   });
 
+  it('begin with a claim that may not be the first one, when the queue lost data', () => {
+    const forgotten = entry('reclaimed', 11, { previous_worker: null, previous_generation: null });
+    expect(attemptsOf([...START, forgotten, ended('finished', 1, 10, 20)])).toMatchObject([
+      { attempt: 1, started_at: 10, finished_at: 20, reason: 'http_status' },
+    ]);
+  });
+
   it('end as unknown when ax may not run the task again', () => {
     const verdict = { attempt: 0, status: 'fail', reason: 'outcome_unknown', message: 'worker lost' };
     expect(attemptsOf([...START, entry('finished', 60, verdict)])).toMatchObject([
