@@ -32,7 +32,10 @@ export class ForgivingClaims implements Claims {
   }
 
   renew(claims: readonly Claim[], ttlMs: number): Promise<boolean[]> {
-    return this.claims.renew(claims.map((claim) => this.latestOf(claim)), ttlMs);
+    return this.claims.renew(
+      claims.map((claim) => this.latestOf(claim)),
+      ttlMs,
+    );
   }
 
   report(claim: Claim, ...rest: [Parameters<Claims['report']>[1], Parameters<Claims['report']>[2]]) {
@@ -78,8 +81,7 @@ const deciding = (
   triggers: TriggerRepo,
   change: (batch: DecidedBatch, now: number, due: Due) => DecidedBatch,
 ): TriggerRepo => ({
-  decideDue: (request, decide) =>
-    triggers.decideDue(request, (due) => change(decide(due), request.now, due)),
+  decideDue: (request, decide) => triggers.decideDue(request, (due) => change(decide(due), request.now, due)),
   nextDueAt: () => triggers.nextDueAt(),
   countDue: (now) => triggers.countDue(now),
   recordManual: (...args) => triggers.recordManual(...args),

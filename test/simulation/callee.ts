@@ -21,7 +21,10 @@ export class Callees {
     const isShort = chance.is(0.7);
     const ms = isShort ? chance.int(1, 900) : chance.int(900, 25_000);
     const isFailure = this.mood === 'fail' || chance.is(0.08);
-    return { ms: this.mood === 'slow' ? ms * 4 : ms, outcome: isFailure ? failed('http_status') : succeeded() };
+    return {
+      ms: this.mood === 'slow' ? ms * 4 : ms,
+      outcome: isFailure ? failed('http_status') : succeeded(),
+    };
   }
 }
 

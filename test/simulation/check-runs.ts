@@ -15,13 +15,19 @@ export interface Ending {
 /** Rules of runs: whatever fired was run as often as its task allows, ended, and its end tells the truth. */
 export function checkRuns(events: readonly StoredEvent[], journal: Journal, ending: Ending): Violation[] {
   const calls = new Map<string, Call[]>();
-  for (const call of journal.of('call')) calls.set(call.executionId, [...(calls.get(call.executionId) ?? []), call]);
+  for (const call of journal.of('call'))
+    calls.set(call.executionId, [...(calls.get(call.executionId) ?? []), call]);
   const answers = new Set(
-    journal.of('answer').filter(({ text }) => text === 'success').map(({ executionId }) => executionId),
+    journal
+      .of('answer')
+      .filter(({ text }) => text === 'success')
+      .map(({ executionId }) => executionId),
   );
   const known = new Map(events.map((event) => [event.id, event]));
   const strays = [...calls.values()].flatMap(([first]) =>
-    first === undefined || known.has(first.executionId) ? [] : [told('stray_run', first, 'was run and has no event')],
+    first === undefined || known.has(first.executionId)
+      ? []
+      : [told('stray_run', first, 'was run and has no event')],
   );
   const broken = events.flatMap((event) => {
     const own = calls.get(event.id) ?? [];
@@ -29,13 +35,17 @@ export function checkRuns(events: readonly StoredEvent[], journal: Journal, endi
       ...endProblems(event, own, answers.has(event.id), ending),
       ...(ending.isIdempotent(event.taskId) ? repeatProblems(own) : onceProblems(own)),
     ];
-    return problems.map(([rule, text]) => told(rule, { ...event, executionId: event.id, at: event.recordedAt }, text));
+    return problems.map(([rule, text]) =>
+      told(rule, { ...event, executionId: event.id, at: event.recordedAt }, text),
+    );
   });
   const at = events.at(-1)?.recordedAt ?? 0;
   const none = { taskId: '', slot: 0, at };
   const lost = ending.promised
     .filter((id) => !known.has(id))
-    .map((id) => told('lost_manual', { ...none, executionId: id }, 'was promised to a caller and is not recorded'));
+    .map((id) =>
+      told('lost_manual', { ...none, executionId: id }, 'was promised to a caller and is not recorded'),
+    );
   const revived = ending.revived.map(({ id, text }) => told('revived', { ...none, executionId: id }, text));
   const left = Object.entries(ending.left)
     .filter(([, count]) => count > 0)
@@ -46,7 +56,12 @@ export function checkRuns(events: readonly StoredEvent[], journal: Journal, endi
 type Problem = readonly [rule: string, text: string];
 
 /** Whether the end of an event says what happened. */
-function endProblems(event: StoredEvent, calls: readonly Call[], hasSucceeded: boolean, ending: Ending): Problem[] {
+function endProblems(
+  event: StoredEvent,
+  calls: readonly Call[],
+  hasSucceeded: boolean,
+  ending: Ending,
+): Problem[] {
   const { status, reason, taskId } = event;
   const isIdempotent = ending.isIdempotent(taskId);
   const end = `${status} ${reason ?? ''}`.trim();
@@ -78,7 +93,8 @@ function repeatProblems(calls: readonly Call[]): Problem[] {
   for (const call of calls) {
     const key = `${call.life}/${call.generation}/${call.attempt}`;
     if (call.generation === 0) problems.push(['unclaimed_run', `${call.node} runs it without a claim`]);
-    else if (seen.has(key)) problems.push(['twice', `attempt ${call.attempt} of generation ${call.generation} made twice`]);
+    else if (seen.has(key))
+      problems.push(['twice', `attempt ${call.attempt} of generation ${call.generation} made twice`]);
     seen.set(key, call);
   }
   return problems;
@@ -86,11 +102,23 @@ function repeatProblems(calls: readonly Call[]): Problem[] {
 
 const claimViolations = (journal: Journal, known: ReadonlyMap<string, StoredEvent>): Violation[] =>
   journal.of('violation').map(({ rule, executionId, text, at }) => {
-    return { rule, executionId, taskId: known.get(executionId)?.taskId ?? '', at, text: `${executionId} ${text}` };
+    return {
+      rule,
+      executionId,
+      taskId: known.get(executionId)?.taskId ?? '',
+      at,
+      text: `${executionId} ${text}`,
+    };
   });
 
 const told = (
   rule: string,
   { executionId, taskId, slot, at }: { executionId: string; taskId: string; slot: number; at: number },
   text: string,
-): Violation => ({ rule, executionId, taskId, at, text: `${executionId} of ${taskId}, slot ${slot}: ${text}` });
+): Violation => ({
+  rule,
+  executionId,
+  taskId,
+  at,
+  text: `${executionId} of ${taskId}, slot ${slot}: ${text}`,
+});

@@ -26,7 +26,11 @@ export function checkSlots(audit: readonly AuditRow[], events: readonly StoredEv
   const tasks = new Set([...reigns.map(({ taskId }) => taskId), ...scheduled.map(({ taskId }) => taskId)]);
   return [...tasks].flatMap((task) => {
     const own = scheduled.filter(({ taskId }) => taskId === task);
-    return checkTask(task, reigns.filter(({ taskId }) => taskId === task), own);
+    return checkTask(
+      task,
+      reigns.filter(({ taskId }) => taskId === task),
+      own,
+    );
   });
 }
 
@@ -43,12 +47,21 @@ function checkTask(taskId: string, reigns: readonly Reign[], events: readonly St
   const slots = [...new Set([...allowed, ...required])].sort((a, b) => a - b);
   for (const event of events) {
     for (const slot of slots)
-      if (slot >= event.slot && slot <= (event.rangeEnd ?? event.slot)) covers.set(slot, [...(covers.get(slot) ?? []), event]);
+      if (slot >= event.slot && slot <= (event.rangeEnd ?? event.slot))
+        covers.set(slot, [...(covers.get(slot) ?? []), event]);
   }
   const told = (rule: string, slot: number, text: string, event?: StoredEvent): Violation => {
-    return { rule, taskId, executionId: event?.id ?? '', at: event?.recordedAt ?? slot, text: `${taskId}: ${text}` };
+    return {
+      rule,
+      taskId,
+      executionId: event?.id ?? '',
+      at: event?.recordedAt ?? slot,
+      text: `${taskId}: ${text}`,
+    };
   };
-  const lost = [...required].filter((slot) => !covers.has(slot)).map((slot) => told('lost', slot, `slot ${slot} has no event`));
+  const lost = [...required]
+    .filter((slot) => !covers.has(slot))
+    .map((slot) => told('lost', slot, `slot ${slot} has no event`));
   const doubled = [...covers].flatMap(([slot, [first, second]]) =>
     first === undefined || second === undefined
       ? []
@@ -56,7 +69,9 @@ function checkTask(taskId: string, reigns: readonly Reign[], events: readonly St
   );
   const stray = events
     .filter(({ slot, rangeEnd }) => !allowed.has(slot) || (rangeEnd !== null && !allowed.has(rangeEnd)))
-    .map((event) => told('stray', event.slot, `slot ${event.slot} of event ${event.id} was not expected`, event));
+    .map((event) =>
+      told('stray', event.slot, `slot ${event.slot} of event ${event.id} was not expected`, event),
+    );
   return [...lost, ...doubled, ...stray, ...events.flatMap((event) => outsideWindow(event, told))];
 }
 

@@ -83,7 +83,11 @@ export class ClaimWatch implements Claims {
     const [claim, { status, reason }] = args;
     const isAccepted = await this.claims.finish(...args);
     if (isAccepted) this.accepted(claim, 'finish').state = 'finished';
-    this.note(isAccepted ? 'finish' : 'lost', claim, `${status} ${reason ?? ''}${isAccepted ? '' : ' refused'}`);
+    this.note(
+      isAccepted ? 'finish' : 'lost',
+      claim,
+      `${status} ${reason ?? ''}${isAccepted ? '' : ' refused'}`,
+    );
     return isAccepted;
   }
 
@@ -101,8 +105,19 @@ export class ClaimWatch implements Claims {
     const known = this.book.get(executionId);
     if (known?.worker === worker && known.generation === generation) return known;
     if (known !== undefined)
-      this.tell('late_report', executionId, `${call} of generation ${generation} accepted after ${known.generation}`);
-    const asserted: Watched = { worker, generation, taskId, hasMark: true, endsAt: this.nowMs(), state: 'live' };
+      this.tell(
+        'late_report',
+        executionId,
+        `${call} of generation ${generation} accepted after ${known.generation}`,
+      );
+    const asserted: Watched = {
+      worker,
+      generation,
+      taskId,
+      hasMark: true,
+      endsAt: this.nowMs(),
+      state: 'live',
+    };
     this.book.set(executionId, asserted);
     return asserted;
   }
@@ -110,11 +125,16 @@ export class ClaimWatch implements Claims {
   private marksOf(taskId: string, except: string): number {
     let marks = 0;
     for (const [executionId, { hasMark, endsAt, state, taskId: of }] of this.book)
-      if (of === taskId && executionId !== except && hasMark && state === 'live' && endsAt > this.nowMs()) marks += 1;
+      if (of === taskId && executionId !== except && hasMark && state === 'live' && endsAt > this.nowMs())
+        marks += 1;
     return marks;
   }
 
-  private note(kind: 'finish' | 'handBack' | 'lost', { executionId, worker, generation }: Claim, text: string): void {
+  private note(
+    kind: 'finish' | 'handBack' | 'lost',
+    { executionId, worker, generation }: Claim,
+    text: string,
+  ): void {
     this.journal.add({ kind, node: worker, executionId, generation, text });
   }
 

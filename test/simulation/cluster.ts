@@ -22,7 +22,7 @@ import { Copier } from './copying-broker.js';
 import { type CommitFault } from './fast-sqlite.js';
 import { Journal } from './journal.js';
 import { Machine } from './machine.js';
-import { COORDINATORS, WORKERS } from './plan.js';
+import { COORDINATORS, type Plan } from './plan.js';
 import { VirtualTime } from './virtual-time.js';
 import { WatchedStore } from './watched-store.js';
 
@@ -44,24 +44,22 @@ export class Cluster {
   readonly triggers: SqlTriggerRepo;
   readonly executions: SqlExecutionRepo;
   readonly machines = new Map<string, Machine>();
-  commits: { readonly share: number; readonly when: Exclude<CommitFault, null> } | null = null;
   broker: Broker;
   lock: InProcessLock;
+  private readonly ofCommits: Chance;
   private queueLives = 0;
   private nodes = 0;
   private lastDecider: string | null = null;
 
   constructor(
     schema: readonly string[],
-    seed: string,
+    { seed, machines }: Pick<Plan, 'seed' | 'machines'>,
     private readonly breakage: Breakage | null,
   ) {
     const chance = new Chance(seed);
-    const ofCommits = chance.named('commits');
-    const commitFault = () =>
-      this.commits !== null && ofCommits.is(this.commits.share) ? this.commits.when : null;
+    this.ofCommits = chance.named('commits');
     const tables = breakage === 'no_unique_key' ? withoutUniqueKey(schema) : schema;
-    this.store = new WatchedStore(tables, this.time, commitFault);
+    this.store = new WatchedStore(tables, this.time);
     const { db } = this.store.sqlite;
     this.tasks = new SqlTaskRepo(db);
     this.triggers = new SqlTriggerRepo(db);
@@ -70,10 +68,10 @@ export class Cluster {
     this.copier = new Copier(chance.named('copies'));
     this.lock = new InProcessLock(this.time);
     this.broker = this.newBroker();
-    const add = (name: string, isCoordinator: boolean) =>
+    for (const name of machines) {
+      const isCoordinator = COORDINATORS.some((coordinator) => coordinator === name);
       this.machines.set(name, new Machine(this, name, isCoordinator, chance.named(name)));
-    for (const name of COORDINATORS) add(name, true);
-    for (const name of WORKERS) add(name, false);
+    }
   }
 
   /** The queue goes on, empty and with another epoch. */
@@ -84,6 +82,12 @@ export class Cluster {
   /** Every lease is gone; whoever held one does not know. */
   loseLock(): void {
     this.lock = new InProcessLock(this.time);
+  }
+
+  /** From now on this share of all commits fails; null: none. */
+  failCommits(fault: { readonly share: number; readonly when: CommitFault } | null): void {
+    const { sqlite } = this.store;
+    sqlite.commitFault = fault === null ? null : () => (this.ofCommits.is(fault.share) ? fault.when : null);
   }
 
   nextNode(): number {

@@ -30,7 +30,7 @@ export class Director {
   heal(): void {
     const { cluster } = this;
     this.isOver = true;
-    cluster.commits = null;
+    cluster.failCommits(null);
     cluster.copier.isOn = false;
     cluster.callees.mood = 'well';
     for (const machine of cluster.machines.values()) {
@@ -40,15 +40,17 @@ export class Director {
   }
 
   async disableAll(): Promise<void> {
-    for (const { id, isEnabled } of (await this.cluster.tasks.list({}, { size: 100, cursor: null, offset: 0 })).items)
+    for (const { id, isEnabled } of (
+      await this.cluster.tasks.list({}, { size: 100, cursor: null, offset: 0 })
+    ).items)
       if (isEnabled) await this.machine('c1').api?.manage.toggle(id, null, false, ACTOR);
   }
 
   private happen(step: Step): void {
     const { cluster } = this;
+    if ('node' in step && !cluster.machines.has(step.node)) return;
     const { journal, time } = cluster;
-    const { at: _, ...what } = step;
-    journal.add({ kind: 'step', text: JSON.stringify(what) });
+    journal.add({ kind: 'step', text: JSON.stringify({ ...step, at: undefined }) });
     const later = (ms: number, undo: () => void) =>
       time.schedule(ms, () => {
         if (!this.isOver) undo();
@@ -76,7 +78,9 @@ export class Director {
       }
       case 'restart': {
         const machine = this.machine(step.node);
-        return void machine.stop().then(() => time.schedule(this.isOver ? 0 : step.ms, () => machine.start()));
+        return void machine
+          .stop()
+          .then(() => time.schedule(this.isOver ? 0 : step.ms, () => machine.start()));
       }
       case 'cut':
       case 'mute': {
@@ -96,8 +100,8 @@ export class Director {
       case 'lose_lock':
         return cluster.loseLock();
       case 'fail_commits':
-        cluster.commits = step;
-        return void later(step.ms, () => (cluster.commits = null));
+        cluster.failCommits(step);
+        return void later(step.ms, () => cluster.failCommits(null));
       case 'copy_messages':
         cluster.copier.isOn = true;
         return void later(step.ms, () => (cluster.copier.isOn = false));
@@ -139,7 +143,12 @@ export class Director {
     const current = await this.cluster.tasks.find(step.task);
     if (current === null) return;
     const { isEnabled } = current;
-    await manage.replace(step.task, null, (createdAt) => ({ ...definitionOf(step, createdAt), isEnabled }), ACTOR);
+    await manage.replace(
+      step.task,
+      null,
+      (createdAt) => ({ ...definitionOf(step, createdAt), isEnabled }),
+      ACTOR,
+    );
   }
 
   private machine(name: string): Machine {
@@ -149,7 +158,10 @@ export class Director {
   }
 }
 
-function definitionOf({ task, spec, at }: { task: string; spec: Spec; at: number }, createdAt: number): TaskDefinition {
+function definitionOf(
+  { task, spec, at }: { task: string; spec: Spec; at: number },
+  createdAt: number,
+): TaskDefinition {
   return {
     name: task,
     group: 'default',
@@ -167,9 +179,21 @@ function definitionOf({ task, spec, at }: { task: string; spec: Spec; at: number
 function scheduleOf(timing: Spec['timing'], at: number, createdAt: number): Schedule {
   switch (timing.type) {
     case 'interval':
-      return { type: 'interval', everySec: timing.everySec, anchorAt: intervalAnchor(null, createdAt), startAt: null, endAt: null };
+      return {
+        type: 'interval',
+        everySec: timing.everySec,
+        anchorAt: intervalAnchor(null, createdAt),
+        startAt: null,
+        endAt: null,
+      };
     case 'cron':
-      return { type: 'cron', expr: `${timing.minutes.join(',')} * * * *`, timezone: 'UTC', startAt: null, endAt: null };
+      return {
+        type: 'cron',
+        expr: `${timing.minutes.join(',')} * * * *`,
+        timezone: 'UTC',
+        startAt: null,
+        endAt: null,
+      };
     case 'once':
       return { type: 'once', runAt: BASE + at + timing.inSec * 1000 };
   }

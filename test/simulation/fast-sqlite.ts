@@ -17,11 +17,18 @@ const builder = knex({ client: 'better-sqlite3', useNullAsDefault: true });
 /** The statements that make ax's schema, as its migrations left it in a file. */
 export async function schemaOf(): Promise<string[]> {
   const dir = await mkdtemp(join(tmpdir(), 'ax-schema-'));
-  const clock = { now: () => 0, monotonicMs: () => 0, sleep: async () => undefined, schedule: () => () => undefined };
+  const clock = {
+    now: () => 0,
+    monotonicMs: () => 0,
+    sleep: async () => undefined,
+    schedule: () => () => undefined,
+  };
   const store = await openSqlite(dir, { clock, random: { next: () => 0 } });
   await store.close({ clean: true });
   const file = new Database(join(dir, 'ax.db'), { readonly: true });
-  const rows = file.prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'");
+  const rows = file.prepare(
+    "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'",
+  );
   const statements = rows.all().map((row) => (row as { sql: string }).sql);
   file.close();
   await rm(dir, { recursive: true });
@@ -35,8 +42,8 @@ export async function schemaOf(): Promise<string[]> {
 export class FastSqlite {
   readonly db: SqlDb;
   readonly raw: Database.Database;
-  /** Asked at each commit that has changed something. */
-  commitFault: () => CommitFault = () => null;
+  /** Asked at each commit that has changed something; null while none fails. */
+  commitFault: (() => CommitFault) | null = null;
   private readonly prepared = new Map<string, Database.Statement>();
   private last: Promise<unknown> = Promise.resolve();
 
@@ -55,13 +62,15 @@ export class FastSqlite {
   }
 
   private async transact(work: (trx: Knex) => Promise<unknown>): Promise<unknown> {
-    this.raw.exec('BEGIN');
-    const before = this.changes();
+    this.statement('BEGIN').run();
+    const before = this.commitFault === null ? 0 : this.changes();
     try {
-      const result = await work(this.connection(async (sql, values) => this.run(sql, values)) as unknown as Knex);
-      const fault = this.changes() === before ? null : this.commitFault();
+      const result = await work(
+        this.connection(async (sql, values) => this.run(sql, values)) as unknown as Knex,
+      );
+      const fault = this.commitFault === null || this.changes() === before ? null : this.commitFault();
       if (fault === 'before') throw lostConnection();
-      this.raw.exec('COMMIT');
+      this.statement('COMMIT').run();
       if (fault === 'after') throw lostConnection();
       return result;
     } finally {
@@ -103,7 +112,8 @@ export class FastSqlite {
         return run(sql, bindings);
       };
       return Object.assign(query, {
-        then: (onDone: (v: unknown) => unknown, onFailed: (e: unknown) => unknown) => start().then(onDone, onFailed),
+        then: (onDone: (v: unknown) => unknown, onFailed: (e: unknown) => unknown) =>
+          start().then(onDone, onFailed),
       });
     };
     return Object.assign(table, { raw: (sql: string, values: readonly unknown[] = []) => run(sql, values) });

@@ -39,7 +39,7 @@ export class Journal {
   constructor(private readonly time: { now(): number }) {}
 
   add(fact: Untimed<Fact>): void {
-    this.facts.push({ at: this.time.now(), ...fact } as Fact);
+    this.facts.push({ at: this.time.now(), ...fact });
   }
 
   of<K extends Fact['kind']>(kind: K): Extract<Fact, { kind: K }>[] {

@@ -4,7 +4,9 @@ import { type Tracer } from '../../src/ports/tracer.js';
 import { type Wakeup } from '../../src/ports/wakeup.js';
 import { ClockIds } from '../support/clock-ids.js';
 import { CoordinatorNode, type CoordinatorPorts } from '../support/coordinator-node.js';
-import { Link } from '../support/link.js';
+import type { Link } from '../support/link.js';
+import { type Queue } from '../../src/ports/queue.js';
+import { type Results } from '../../src/ports/results.js';
 import { RecordingLogger, RecordingMetrics } from '../support/recording.js';
 import { WorkerNode } from '../support/worker-node.js';
 import { type Chance } from './chance.js';
@@ -15,6 +17,9 @@ import { MAX_SKEW_MS, type Side, type Trap } from './plan.js';
 
 /** Share of calls that take a moment even on a good day, and how long at most. */
 const USUAL = { share: 0.05, mostMs: 40 };
+
+/** Whoever waits for messages waits longer than in production, since most of the cost of an idle hour is asking again. */
+const PATIENCE = 10;
 
 class Deaf extends RecordingMetrics {
   override count(): void {}
@@ -42,6 +47,8 @@ export class Machine {
   api: { readonly manage: ManageTasks; readonly run: RunTask } | null = null;
   private lives = 0;
   private subscriptions: (() => void)[] = [];
+  /** What this life waits for at the queue ends with it. */
+  private readonly waits = new Set<AbortController>();
   private trap: { readonly trap: NonNullable<Trap>; readonly spring: () => void } | null = null;
   private skewMs: number;
 
@@ -51,7 +58,7 @@ export class Machine {
     private readonly isCoordinator: boolean,
     private readonly chance: Chance,
   ) {
-    this.skewMs = chance.int(-300, 300);
+    this.skewMs = chance.int(-500, 500);
     this.clock = new NodeClock(cluster.time, this.skewMs, chance.int(-50, 50));
   }
 
@@ -111,6 +118,7 @@ export class Machine {
     this.node = null;
     this.api = null;
     this.trap = null;
+    for (const wait of this.waits) wait.abort();
     for (const unsubscribe of this.subscriptions.splice(0)) unsubscribe();
   }
 
@@ -125,9 +133,7 @@ export class Machine {
       get lock() {
         return cluster.lock;
       },
-      get broker() {
-        return cluster.broker;
-      },
+      broker: { queue: this.queue(), results: this.results() },
     };
     const node = new CoordinatorNode(ports, life, { ...quiet, settleMs: 15_000 });
     this.disturb(node.store, 'store');
@@ -145,11 +151,17 @@ export class Machine {
   private worker(life: string, quiet: { metrics: Deaf; logger: Mute }): WorkerNode {
     const { cluster, clock } = this;
     const claimOf = (executionId: string) => cluster.claimOf(executionId, life);
-    const executor = new SimulatedExecutor({ name: life, clock, claimOf }, cluster.time, cluster.callees, cluster.journal);
+    const executor = new SimulatedExecutor(
+      { name: life, clock, claimOf },
+      cluster.time,
+      cluster.callees,
+      cluster.journal,
+    );
+    const queue = this.queue();
     const ports = {
       clock,
       get broker() {
-        return cluster.broker;
+        return { queue, claims: cluster.broker.claims };
       },
     };
     const executors = new Map([[executor.type, executor]]);
@@ -168,6 +180,45 @@ export class Machine {
         return unsubscribe;
       },
     };
+  }
+
+  /** The cluster's queue, whichever it is at the time. */
+  private queue(): Queue {
+    const { cluster } = this;
+    return {
+      epoch: () => cluster.broker.queue.epoch(),
+      publish: (messages) => cluster.broker.queue.publish(messages),
+      depth: () => cluster.broker.queue.depth(),
+      states: (keys) => cluster.broker.queue.states(keys),
+      giveBack: (deliveries) => cluster.broker.queue.giveBack(deliveries),
+      take: (request) => this.patiently(request, (longer) => cluster.broker.queue.take(longer)),
+    };
+  }
+
+  private results(): Results {
+    const { cluster } = this;
+    return {
+      acknowledge: (batch) => cluster.broker.results.acknowledge(batch),
+      backlog: () => cluster.broker.results.backlog(),
+      take: (request) => this.patiently(request, (longer) => cluster.broker.results.take(longer)),
+    };
+  }
+
+  private async patiently<R extends { waitMs: number; signal: AbortSignal }, T>(
+    request: R,
+    take: (request: R) => Promise<T>,
+  ): Promise<T> {
+    const wait = new AbortController();
+    const end = () => wait.abort();
+    this.waits.add(wait);
+    request.signal.addEventListener('abort', end, { once: true });
+    if (request.signal.aborted) end();
+    try {
+      return await take({ ...request, waitMs: request.waitMs * PATIENCE, signal: wait.signal });
+    } finally {
+      request.signal.removeEventListener('abort', end);
+      this.waits.delete(wait);
+    }
   }
 
   private disturb(link: Link, side: Side): void {

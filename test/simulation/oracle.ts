@@ -53,7 +53,8 @@ export function slotsOf(schedule: Definition['schedule'], after: number, until: 
   switch (schedule.type) {
     case 'interval': {
       const step = schedule.everySec * 1000;
-      for (let slot = schedule.anchorAt + step; slot <= until; slot += step) if (slot > after) slots.push(slot);
+      for (let slot = schedule.anchorAt + step; slot <= until; slot += step)
+        if (slot > after) slots.push(slot);
       return slots;
     }
     case 'cron': {

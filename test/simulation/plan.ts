@@ -29,24 +29,39 @@ export type Step = { readonly at: number } & (
   | { readonly do: 'crash' | 'pause'; readonly node: string; readonly ms: number; readonly trap: Trap }
   | { readonly do: 'restart'; readonly node: string; readonly ms: number }
   | { readonly do: 'cut' | 'mute'; readonly node: string; readonly ms: number; readonly side: Side }
-  | { readonly do: 'slow'; readonly node: string; readonly ms: number; readonly side: Side; readonly mostMs: number }
+  | {
+      readonly do: 'slow';
+      readonly node: string;
+      readonly ms: number;
+      readonly side: Side;
+      readonly mostMs: number;
+    }
   | { readonly do: 'step_clock'; readonly node: string; readonly byMs: number }
   | { readonly do: 'lose_queue' | 'lose_lock' }
-  | { readonly do: 'fail_commits'; readonly ms: number; readonly share: number; readonly when: 'before' | 'after' }
+  | {
+      readonly do: 'fail_commits';
+      readonly ms: number;
+      readonly share: number;
+      readonly when: 'before' | 'after';
+    }
   | { readonly do: 'copy_messages'; readonly ms: number }
   | { readonly do: 'spoil_callees'; readonly ms: number; readonly how: 'fail' | 'slow' }
 );
 
 export interface Plan {
   readonly seed: string;
+  /** Names of the machines; faults of others do nothing. */
+  readonly machines: readonly string[];
   /** Length of the time with faults; afterwards everything settles. */
   readonly ms: number;
   readonly steps: readonly Step[];
 }
 
 const SECOND = 1000;
+/** Most slots lie on multiples of this: a change right after one meets clocks that have not seen it yet. */
+const MEETING = 5 * SECOND;
 const FAULTS_PER_HOUR = 50;
-const INTERVALS = [5, 7, 11, 20, 30, 47, 60, 90, 180, 600];
+const INTERVALS = [5, 5, 10, 11, 30, 47, 60, 90, 180, 600];
 const CRON_MINUTES = [[0, 15, 30, 45], [7], [0, 10, 20, 30, 40, 50], [3, 33], [1, 4, 9, 16, 25, 36, 49]];
 const STORE_CALLS = ['decideDue', 'apply', 'nextDueAt', 'unsettled'];
 const QUEUE_CALLS = ['publish', 'acquire', 'epoch', 'states', 'acknowledge', 'depth'];
@@ -56,16 +71,23 @@ const WORKER_CALLS = ['take', 'claim', 'renew', 'report', 'finish'];
 export function planOf(seed: string, hours: number): Plan {
   const chance = new Chance(seed);
   const ms = Math.round(hours * 3_600_000);
-  const tasks = Array.from({ length: chance.int(3, 7) }, (_, i) => ({ task: `t${i + 1}`, isIdempotent: chance.is(0.6) }));
+  const tasks = Array.from({ length: chance.int(3, 7) }, (_, i) => ({
+    task: `t${i + 1}`,
+    isIdempotent: chance.is(0.6),
+  }));
   const created = tasks.map(({ task, isIdempotent }): Step => {
-    return { at: chance.int(0, 20) * 500, do: 'create', task, spec: specOf(chance, isIdempotent) };
+    return { at: chance.int(0, 3) * MEETING + 700, do: 'create', task, spec: specOf(chance, isIdempotent) };
   });
   const steps = [...created];
   const count = Math.max(2, Math.round(FAULTS_PER_HOUR * hours));
   for (let i = 0; i < count; i++) steps.push(faultAt(chance.int(15 * SECOND, ms), chance));
   for (const { task, isIdempotent } of tasks)
     steps.push(...changesOf(task, ms, chance, () => specOf(chance, isIdempotent)));
-  return { seed, ms, steps: steps.sort((a, b) => a.at - b.at) };
+  const machines = [
+    ...COORDINATORS.slice(0, chance.pick([2, 2, 3])),
+    ...WORKERS.slice(0, chance.pick([2, 2, 3])),
+  ];
+  return { seed, machines, ms, steps: steps.sort((a, b) => a.at - b.at) };
 }
 
 function specOf(chance: Chance, isIdempotent: boolean): Spec {
@@ -89,14 +111,18 @@ function specOf(chance: Chance, isIdempotent: boolean): Spec {
 function changesOf(task: string, ms: number, chance: Chance, newSpec: () => Spec): Step[] {
   const steps: Step[] = [];
   for (let i = 0; i < Math.round((8 * ms) / 3_600_000) + 1; i++) {
-    const at = chance.int(20 * SECOND, ms);
+    const someTime = chance.int(20 * SECOND, ms);
+    const at = chance.is(0.4) ? someTime : someTime - (someTime % MEETING) + chance.int(20, 200);
     const kind = chance.next();
     if (kind < 0.4) {
-      const pause = chance.pick([500, 1500, 40_000, 200_000]);
-      steps.push({ at, do: 'toggle', task, isEnabled: false }, { at: at + pause, do: 'toggle', task, isEnabled: true });
+      const pause = chance.pick([50, 50, 200, 1500, 40_000, 200_000]);
+      steps.push(
+        { at, do: 'toggle', task, isEnabled: false },
+        { at: at + pause, do: 'toggle', task, isEnabled: true },
+      );
     } else if (kind < 0.6) steps.push({ at, do: 'edit', task, spec: newSpec() });
     else if (kind < 0.7) {
-      const pause = chance.pick([800, 30_000]);
+      const pause = chance.pick([100, 30_000]);
       steps.push({ at, do: 'delete', task }, { at: at + pause, do: 'create', task, spec: newSpec() });
     } else steps.push({ at, do: 'run', task });
   }

@@ -22,7 +22,13 @@ export async function shrink(plan: Plan, result: Result, breakage: Breakage | nu
     return true;
   };
   for (let ms = best.plan.ms / 2; ms >= 30_000; ms /= 2)
-    if (!(await accept(best.plan.steps.filter(({ at }) => at <= ms), ms))) break;
+    if (
+      !(await accept(
+        best.plan.steps.filter(({ at }) => at <= ms),
+        ms,
+      ))
+    )
+      break;
   for (let size = best.plan.steps.length >> 1; size >= 1; size >>= 1) {
     for (let start = 0; start < best.plan.steps.length;) {
       const steps = best.plan.steps.toSpliced(start, size);

@@ -6,7 +6,8 @@ import { simulate } from './simulation.js';
 import { shrink } from './shrink.js';
 import { storyOf } from './story.js';
 
-const USAGE = 'npm run simulate -- [--seed 1] [--runs 100] [--hours 1] [--jobs 2] [--break KIND] [--no-shrink]';
+const USAGE =
+  'npm run simulate -- [--seed 1] [--runs 100] [--hours 1] [--jobs 2] [--break KIND] [--no-shrink]';
 
 interface Share {
   /** First seed, and the distance to the next one. */
@@ -36,7 +37,12 @@ async function tell(seed: number, { hours, breakage, shrinks }: Share): Promise<
   const violation = short.result.violations.find((found) => found.rule === rule) ?? null;
   const lines = [
     ...result.violations.slice(0, 10).map(({ rule: name, text }) => `${name}: ${text}`),
-    ...(shrinks ? [`shortest: ${short.plan.steps.length} of ${plan.steps.length} steps`, ...storyOf(short.result, violation)] : []),
+    ...(shrinks
+      ? [
+          `shortest: ${short.plan.steps.length} of ${plan.steps.length} steps`,
+          ...storyOf(short.result, violation),
+        ]
+      : []),
     ...(shrinks ? [`steps: ${JSON.stringify({ ...short.plan })}`] : []),
   ];
   return { seed, events, lines };
@@ -58,9 +64,15 @@ async function main(): Promise<number> {
       'no-shrink': { type: 'boolean', default: false },
     },
   });
-  const [seed, runs, hours, jobs] = [values.seed, values.runs, values.hours, values.jobs].map(Number) as [number, number, number, number];
+  const [seed, runs, hours, jobs] = [values.seed, values.runs, values.hours, values.jobs].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+  ];
   const breakage = BREAKAGES.find((known) => known === values.break) ?? null;
-  const isUsable = [seed, runs, hours, jobs].every((n) => n > 0) && (values.break === undefined || breakage !== null);
+  const isUsable =
+    [seed, runs, hours, jobs].every((n) => n > 0) && (values.break === undefined || breakage !== null);
   if (!isUsable) {
     process.stderr.write(`usage: ${USAGE}\nKIND: ${BREAKAGES.join(', ')}\n`);
     return 2;
@@ -72,17 +84,28 @@ async function main(): Promise<number> {
     total.events += told.events;
     if (told.lines.length === 0) return;
     total.failed.push(told.seed);
-    process.stdout.write(`seed ${told.seed} breaks a rule\n${told.lines.map((line) => `  ${line}\n`).join('')}`);
+    process.stdout.write(
+      `seed ${told.seed} breaks a rule\n${told.lines.map((line) => `  ${line}\n`).join('')}`,
+    );
   };
   await Promise.all(
     Array.from({ length: Math.min(jobs, runs) }, (_, i) => {
-      const share = { first: seed + i, every: Math.min(jobs, runs), end: seed + runs, hours, breakage, shrinks: !values['no-shrink'] };
+      const share = {
+        first: seed + i,
+        every: Math.min(jobs, runs),
+        end: seed + runs,
+        hours,
+        breakage,
+        shrinks: !values['no-shrink'],
+      };
       return onThread(share, listen);
     }),
   );
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   const verdict = total.failed.length === 0 ? 'no rule broken' : `${total.failed.length} broke a rule`;
-  process.stdout.write(`${total.runs} runs, ${total.runs * hours} cluster-hours, ${total.events} events in ${seconds} s: ${verdict}\n`);
+  process.stdout.write(
+    `${total.runs} runs, ${total.runs * hours} cluster-hours, ${total.events} events in ${seconds} s: ${verdict}\n`,
+  );
   return total.failed.length === 0 ? 0 : 1;
 }
 

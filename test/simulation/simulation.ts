@@ -10,7 +10,7 @@ import { type StoredEvent } from './watched-store.js';
 
 const MINUTE = 60_000;
 /** After the last fault: until every backlog is worked off. */
-const CATCH_UP_MS = 4 * MINUTE;
+const CATCH_UP_MS = 3 * MINUTE;
 /** After the last slot, at most: until everything has ended; a lost event is looked for twice, the second time after five minutes. */
 const RUN_OUT_MS = 15 * MINUTE;
 
@@ -24,13 +24,13 @@ let schema: Promise<string[]> | null = null;
 
 /** Plays a plan and judges what happened. The same plan gives the same result, to the last fact. */
 export async function simulate(plan: Plan, breakage: Breakage | null = null): Promise<Result> {
-  const cluster = new Cluster(await (schema ??= schemaOf()), plan.seed, breakage);
+  const cluster = new Cluster(await (schema ??= schemaOf()), plan, breakage);
   const director = new Director(cluster);
   const { time, store, journal, callees } = cluster;
   await director.play(plan);
   director.heal();
   await time.pass(CATCH_UP_MS);
-  await Promise.all([director.disableAll(), time.pass(MINUTE)]);
+  await Promise.all([director.disableAll(), time.pass(5000)]);
   for (let left = RUN_OUT_MS; left > 0 && !isQuiet(store.events()); left -= MINUTE) await time.pass(MINUTE);
   const stopped = Promise.all([...cluster.machines.values()].map((machine) => machine.stop()));
   await time.pass(MINUTE);

@@ -22,7 +22,10 @@ export function storyOf({ facts, events }: Result, about: Violation | null = nul
 function concernedBy({ executionId, taskId, at }: Violation, events: readonly StoredEvent[]): Set<string> {
   const own = events.filter((event) => event.taskId === taskId);
   const near = own.filter(({ recordedAt }) => Math.abs(recordedAt - at) < 90_000).slice(-12);
-  return new Set([executionId, ...(executionId === '' ? near.map(({ id }) => id) : near.slice(-4).map(({ id }) => id))]);
+  return new Set([
+    executionId,
+    ...(executionId === '' ? near.map(({ id }) => id) : near.slice(-4).map(({ id }) => id)),
+  ]);
 }
 
 function lineOf(fact: Fact): string {

@@ -1,4 +1,4 @@
-import { type CommitFault, FastSqlite } from './fast-sqlite.js';
+import { FastSqlite } from './fast-sqlite.js';
 import { type VirtualTime } from './virtual-time.js';
 
 const ENDS = `('success', 'fail', 'timeout', 'skipped')`;
@@ -45,9 +45,8 @@ export interface AuditRow {
 export class WatchedStore {
   readonly sqlite: FastSqlite;
 
-  constructor(schema: readonly string[], time: VirtualTime, commitFault: () => CommitFault) {
+  constructor(schema: readonly string[], time: VirtualTime) {
     this.sqlite = new FastSqlite(schema, time);
-    this.sqlite.commitFault = commitFault;
     this.sqlite.raw.function('sim_now', () => time.now());
     for (const statement of WATCH) this.sqlite.raw.exec(statement);
   }
