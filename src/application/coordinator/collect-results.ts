@@ -74,36 +74,50 @@ export class CollectResults {
     });
   }
 
+  /** Reports that the store refuses are told whole and left out; when it can take none at all, the fault is not theirs and all wait. */
   private async apply(reports: readonly ExecutionReport[]): Promise<void> {
-    const { executions, metrics, clock } = this.deps;
-    try {
-      await executions.apply(reports);
-      const now = clock.now();
-      metrics.count('results_applied_total', {}, reports.length);
-      for (const report of reports) {
-        if (isTerminal(report.status))
-          metrics.observe('results_lag_seconds', {}, Math.max(0, now - report.entry.at) / 1000);
-      }
-    } catch (error) {
-      if (!(error instanceof AxError && error.retryable)) return this.applyHalves(reports, error);
-      throw error;
+    const refused = await this.applyParts(reports);
+    const [first] = refused;
+    if (first !== undefined && refused.length === reports.length && !isRefusal(first.error))
+      throw first.error;
+    for (const { report, error } of refused) {
+      this.deps.metrics.count('poison_messages_total', { stream: 'results' });
+      this.deps.logger.error({ report, err: error }, 'report refused by the store, kept in this line only');
     }
   }
 
-  /** One report that the store refuses must not hold the others: halve until it stands alone, log it whole and go on. */
-  private async applyHalves(reports: readonly ExecutionReport[], error: unknown): Promise<void> {
+  /** Applies what can be applied: halves a batch that fails until what fails stands alone. @throws AxError that is `retryable`. */
+  private async applyParts(reports: readonly ExecutionReport[]): Promise<Refused[]> {
     const [first] = reports;
-    if (first === undefined) return;
-    if (reports.length === 1) {
-      this.deps.metrics.count('poison_messages_total', { stream: 'results' });
-      this.deps.logger.error(
-        { report: first, err: error },
-        'report refused by the store, kept in this line only',
-      );
-      return;
+    if (first === undefined) return [];
+    try {
+      await this.deps.executions.apply(reports);
+      this.tell(reports);
+      return [];
+    } catch (error) {
+      if (error instanceof AxError && error.retryable) throw error;
+      if (reports.length === 1) return [{ report: first, error }];
+      const middle = reports.length >> 1;
+      const refused = await this.applyParts(reports.slice(0, middle));
+      return [...refused, ...(await this.applyParts(reports.slice(middle)))];
     }
-    const middle = reports.length >> 1;
-    await this.apply(reports.slice(0, middle));
-    await this.apply(reports.slice(middle));
+  }
+
+  private tell(reports: readonly ExecutionReport[]): void {
+    const { metrics, clock } = this.deps;
+    const now = clock.now();
+    metrics.count('results_applied_total', {}, reports.length);
+    for (const report of reports) {
+      if (!isTerminal(report.status)) continue;
+      metrics.observe('results_lag_seconds', {}, Math.max(0, now - report.entry.at) / 1000);
+    }
   }
 }
+
+interface Refused {
+  readonly report: ExecutionReport;
+  readonly error: unknown;
+}
+
+/** The store says that this very value cannot be stored. */
+const isRefusal = (error: unknown): boolean => error instanceof AxError && error.code === 'invalid_input';

@@ -149,6 +149,25 @@ describe('CollectResults', () => {
     expect(stream.waiting).toEqual([]);
   });
 
+  it.each([1, 8])(
+    'loses none of %i reports when the store fails in a way that is not theirs',
+    async (count) => {
+      const batch = reports(count);
+      stream.add(...batch);
+      apply = () => {
+        throw new Error('there is no such table');
+      };
+      start();
+      await clock.advance(60_000);
+      expect(stream.calls).not.toContain('acknowledge');
+      expect(total(metrics, 'poison_messages_total')).toBe(0);
+      expect(readiness.report().parts).toMatchObject([{ isReady: false }]);
+      apply = () => undefined;
+      await clock.advance(1000);
+      expect(applied).toEqual([batch]);
+    },
+  );
+
   it('counts and logs reports that cannot be read', async () => {
     stream.add('?', buildReport());
     start();
