@@ -29,7 +29,7 @@ const INTERRUPT_EVERY_MS = 50;
  *   answered → the connection is kept;
  *   silent for `waitMs` plus a margin (cut without a word, https://github.com/redis/ioredis/issues/1888) → it is thrown away;
  *   aborted → CLIENT UNBLOCK makes the server answer at once, with what it had read or with nothing, so no entry is lost on the way.
- * An entry whose answer was lost with its connection stays with the taker and is taken over when it has been idle for long enough.
+ * An entry whose answer was lost with its connection stays with the name under which it was asked for; StreamTaker finds it there.
  */
 export class BlockingReader {
   private readonly idle: DedicatedConnection[] = [];

@@ -4,10 +4,10 @@ import { redisScript } from './redis-script.js';
 export const PAYLOAD = 'json';
 
 /**
- * Takes entries without waiting: first those whose taker was silent for too long, then new ones, lane by lane; lanes with more than
- * their share get what others leave over. Also forgets takers of earlier days that hold nothing.
+ * Takes entries without waiting: first those that were handed to a lost name of this taker, then those whose taker was silent for too
+ * long, then new ones, lane by lane; lanes with more than their share get what others leave over. Also forgets takers of earlier days that hold nothing.
  * KEYS streams · ARGV group, taker, max, idle ms after which an entry is taken over (0 = take none over), idle ms after which a taker is
- * forgotten · result {taken over, {index of the stream in KEYS, entry id, payload or ''}…}.
+ * forgotten, lost names of this taker… · result {taken over, {index of the stream in KEYS, entry id, payload or ''}…}.
  * Each entry goes to one taker. A missing group or stream is made, so that entries of a stream that outlived its group come again.
  */
 export const TAKE = redisScript(`
@@ -43,6 +43,17 @@ local function takeOver(index, key)
   until cursor == '0-0' or room == 0
 end
 
+local function recover(index, key)
+  for i = 6, #ARGV do
+    local ids = {}
+    for _, pending in ipairs(call(key, 'XPENDING', key, group, '-', '+', math.min(room, 1000), ARGV[i])) do
+      ids[#ids + 1] = pending[1]
+    end
+    if #ids > 0 then add(index, call(key, 'XCLAIM', key, group, taker, 0, unpack(ids))) end
+    if room == 0 then return end
+  end
+end
+
 local function forgetTakers(key)
   for _, info in ipairs(call(key, 'XINFO', 'CONSUMERS', key, group)) do
     local of = {}
@@ -58,12 +69,16 @@ local function read(index, key, count)
   if answer then add(index, answer[1][2]) end
 end
 
+for i, key in ipairs(KEYS) do
+  if room > 0 then recover(i, key) end
+end
 if ARGV[4] ~= '0' then
+  local before = #taken
   for i, key in ipairs(KEYS) do
     if room > 0 then takeOver(i, key) end
     forgetTakers(key)
   end
-  taken[1] = #taken - 1
+  taken[1] = #taken - before
 end
 for i, key in ipairs(KEYS) do
   if room > 0 then read(i, key, math.ceil(room / (#KEYS - i + 1))) end
