@@ -1,5 +1,5 @@
 import { type CheckedRange, SETTLE_MS, TaskCheck } from '../../domain/check-history.js';
-import { InvalidInput } from '../../domain/errors.js';
+import { AxError, InvalidInput } from '../../domain/errors.js';
 import { Findings } from '../../domain/findings.js';
 import { type RecordedEvent } from '../../domain/recorded-run.js';
 import { erasOf } from '../../domain/task-history.js';
@@ -25,6 +25,8 @@ export interface Verification {
 
 /** Checks ax's own history against what its schedules expected, task by task, in bounded memory. */
 export class VerifyHistory {
+  private isBusy = false;
+
   constructor(
     private readonly deps: { readonly history: HistoryRepo; readonly clock: Clock },
     /** `maxSteps`: slots and events that one call looks at. */
@@ -33,10 +35,22 @@ export class VerifyHistory {
 
   /**
    * `to` defaults to now and `from` to a day before `to`; `to` ends where slots are still being decided.
-   * @throws InvalidInput on `from` or `to` when there is nothing to judge, or too much; AxError `unavailable`.
+   * @throws InvalidInput on `from` or `to` when there is nothing to judge, or too much; AxError `conflict` while another call of this
+   * node goes on; `unavailable`.
    */
   async verify(request: { readonly from?: number; readonly to?: number }): Promise<Verification> {
     const range = this.rangeOf(request);
+    if (this.isBusy)
+      throw new AxError('conflict', 'another verification is going on; repeat this one when it has ended');
+    this.isBusy = true;
+    try {
+      return await this.checkAll(range);
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  private async checkAll(range: CheckedRange): Promise<Verification> {
     const findings = new Findings();
     const checked = { tasks: 0, slots: 0, events: 0 };
     for (let id = await this.next(''); id !== null; id = await this.next(id)) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig, parseMigration, type Role } from '../../../src/main/config.js';
+import { parseConfig, parseMigration, parseVerification, type Role } from '../../../src/main/config.js';
 
 const parse = (env: Record<string, string>, role: Role = 'all') => parseConfig(env, role, false);
 const problemsOf = (env: Record<string, string>, role: Role = 'all'): string => {
@@ -89,5 +89,15 @@ describe('configuration', () => {
   it('migrates with the MySQL URL alone, and says so without it', () => {
     expect(parseMigration({ AX_MYSQL_URL: MYSQL })).toEqual({ mysqlUrl: MYSQL });
     expect(() => parseMigration({})).toThrow('AX_MYSQL_URL is not set');
+  });
+
+  it('verifies the database of a cluster, or else the data directory', () => {
+    expect(parseVerification({ AX_MYSQL_URL: MYSQL, AX_REDIS_URL: REDIS })).toEqual({ mysqlUrl: MYSQL });
+    expect(parseVerification({ AX_MYSQL_URL: MYSQL })).toEqual({ mysqlUrl: MYSQL });
+    expect(parseVerification({ AX_DATA_DIR: '/data' })).toEqual({ dataDir: '/data' });
+    expect(() => parseVerification({ AX_REDIS_URL: REDIS })).toThrow(
+      'the history of a cluster is in its database',
+    );
+    expect(() => parseVerification({ AX_DATADIR: '/data' })).toThrow('did you mean AX_DATA_DIR');
   });
 });
