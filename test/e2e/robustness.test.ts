@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { AxProcess } from '../support/ax-process.js';
@@ -156,13 +159,12 @@ describe('what ax refuses at start', () => {
 
   it('an address that is taken', async () => {
     const callee = await Callee.start();
+    const dataDir = await mkdtemp(join(tmpdir(), 'ax-e2e-'));
     const port = String(callee.port);
-    const ax = AxProcess.spawn(['serve'], {
-      AX_HTTP_PORT: port,
-      AX_DATA_DIR: `/tmp/ax-e2e-${randomBytes(6).toString('hex')}`,
-    });
+    const ax = AxProcess.spawn(['serve'], { AX_HTTP_PORT: port, AX_DATA_DIR: dataDir });
     expect(await ax.exit()).toBe(1);
     expect(ax.output()).toContain(`cannot listen on 127.0.0.1:${port}`);
     await callee.close();
+    await rm(dataDir, { recursive: true });
   }, 30_000);
 });
