@@ -10,6 +10,9 @@ const project = (name: string, include: string[], needsServers: boolean) => ({
   },
 });
 
+/** Runs when all other projects have ended, so that it has the machine for itself. */
+const last = ({ test }: ReturnType<typeof project>) => ({ test: { ...test, sequence: { groupOrder: 1 } } });
+
 export default defineConfig({
   test: {
     projects: [
@@ -17,6 +20,7 @@ export default defineConfig({
       project('contract', ['test/contract/**/*.test.ts'], true),
       project('integration', ['test/integration/**/*.test.ts'], true),
       project('e2e', ['test/e2e/**/*.test.ts'], true),
+      last(project('faults', ['test/faults/**/*.test.ts'], false)),
     ],
   },
 });

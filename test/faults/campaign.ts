@@ -52,18 +52,29 @@ async function runLane(
   next: () => { readonly nemesis: Episode['nemesis']; readonly number: number } | null,
 ): Promise<Pick<CampaignResult, 'rows' | 'breaches'>> {
   const lane = await Lane.start(index, seed + index);
+  const episodes: Episode[] = [];
+  const broken: string[] = [];
   try {
-    const episodes: Episode[] = [];
-    for (let coming = next(); coming !== null; coming = next()) {
+    while (broken.length === 0) {
+      const coming = next();
+      if (coming === null) break;
       const { nemesis, number } = coming;
-      const episode = await Episode.run(lane, nemesis, number, calmAfterSec);
-      episodes.push(episode);
-      const { slots, findings } = await episode.judge();
-      say(
-        `${number} ${nemesis.title ?? nemesis.name}: ${slots} slots, ${findings.length} breaches, recovery ${await episode.recoveryMs()} ms`,
-      );
+      const name = `${number} ${nemesis.title ?? nemesis.name}`;
+      try {
+        const episode = await Episode.run(lane, nemesis, number, calmAfterSec);
+        episodes.push(episode);
+        const { slots, findings } = await episode.judge();
+        say(
+          `${name}: ${slots} slots, ${findings.length} breaches, recovery ${await episode.recoveryMs()} ms`,
+        );
+      } catch (error) {
+        broken.push(
+          `${name}: could not be carried out: ${error instanceof Error ? error.stack : String(error)}`,
+        );
+      }
     }
-    return await judgeAll(lane, episodes);
+    const judged = await judgeAll(lane, episodes);
+    return { ...judged, breaches: [...broken, ...judged.breaches] };
   } finally {
     await lane.close();
   }

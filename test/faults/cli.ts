@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util';
 import { runCampaign } from './campaign.js';
+import { soak } from './soak.js';
 
 const USAGE = `npm run faults -- [options]
   --times N     how often each nemesis strikes (5)
   --minutes M   instead: rounds of all nemeses until M minutes have passed
   --only TEXT   only nemeses with this in their name
   --lanes N     clusters side by side (3)
+  --soak M      instead: random nemeses for M minutes on one cluster, and what its processes used
   --seed S      of the choices between variants (1)`;
 
 /** The long campaign. Resolves with the exit code: 0 when the rule held. */
@@ -18,12 +20,18 @@ export async function main(args: string[]): Promise<number> {
       only: { type: 'string' },
       lanes: { type: 'string', default: '3' },
       seed: { type: 'string', default: '1' },
+      soak: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) {
     print(USAGE);
     return 0;
+  }
+  if (values.soak !== undefined) {
+    const breaches = await soak(Number(values.soak), Number(values.seed), print);
+    print(breaches.join('\n'));
+    return breaches.length === 0 ? 0 : 1;
   }
   const minutes = values.minutes === undefined ? null : Number(values.minutes);
   const result = await runCampaign({

@@ -6,6 +6,8 @@ import { type Call, type Expectation, type Judgement, judge, type RecordedEvent 
 import { type MixedTask, taskMix } from './task-mix.js';
 
 const CALM_BEFORE_SEC = 4;
+/** Time to create the tasks, on a machine that is busy. */
+const CREATE_MS = 6000;
 const SETTLE_MS = 60_000;
 
 /** One nemesis against one mix of tasks, which are created before and have ended after. */
@@ -22,7 +24,7 @@ export class Episode {
 
   /** Strikes in the middle of the mix, and waits until every slot is settled, or could have been. */
   static async run(lane: Lane, nemesis: Nemesis, number: number, calmAfterSec: number): Promise<Episode> {
-    const startAt = Math.ceil(Date.now() / 1000) * 1000 + 4000;
+    const startAt = Math.ceil(Date.now() / 1000) * 1000 + CREATE_MS;
     const endAt = startAt + (CALM_BEFORE_SEC + nemesis.seconds + calmAfterSec) * 1000;
     const prefix = `e${number}`;
     const tasks = taskMix(prefix, startAt, endAt, (workMs) => lane.callee.url(workMs));
