@@ -8,6 +8,7 @@ export interface RecordedStep {
   readonly kind: LedgerKind;
   /** Of the claim; 0 for the coordinator. */
   readonly generation: number;
+  readonly node: string;
   /** Epoch ms. */
   readonly at: number;
   /** The attempt that it names; 0: none ran; null when it names none. */
@@ -28,40 +29,50 @@ export interface RecordedEvent extends Pick<
 
 /**
  * Why an event ran twice without the ledger counting it as another attempt; null if it did not. `policies`: all that were in force
- * while it ran. A task that is not idempotent has one attempt. Others may have many, but no number twice under two claims, unless the
- * queue lost the run and numbers began again.
+ * while it ran. A task that is not idempotent has one attempt. Others may have many, but no number twice under two claims, unless numbers
+ * began again: the queue lost the run and it was published once more, or a claim says that it takes over from a forgotten one.
  */
 export function doubleRunOf(
   steps: readonly RecordedStep[],
   policies: readonly Policy[] | null,
 ): string | null {
-  const begun = begunAttempts(steps);
+  const claims = claimsOf(steps);
+  const begun = claims.flatMap((claim) => claim.attempts.map((attempt) => nameOf(claim, attempt)));
   const isAtMostOnce = policies !== null && policies.length > 0 && policies.every((p) => !p.isIdempotent);
   if (isAtMostOnce && begun.length > 1)
-    return `the task is not idempotent and ${begun.length} attempts began (${begun.map(({ name }) => name).join(', ')})`;
+    return `the task is not idempotent and ${begun.length} attempts began (${begun.join(', ')})`;
   if (steps.some(({ kind }) => kind === 'republished')) return null;
-  const numbered = begun.filter(({ attempt }) => attempt !== null);
-  const twice = numbered.find((a, i) => numbered.slice(0, i).some((b) => a.attempt === b.attempt));
-  return twice === undefined ? null : `attempt ${twice.attempt} began under two claims`;
+  const numbers = claims.filter(({ takesOver }) => !takesOver).flatMap(({ attempts }) => attempts);
+  const twice = numbers.find((number, i) => number !== null && numbers.indexOf(number) < i);
+  return twice === undefined ? null : `attempt ${twice} began under two claims`;
 }
 
-interface Begun {
-  readonly attempt: number | null;
-  readonly name: string;
+interface ClaimedAttempts {
+  readonly generation: number;
+  readonly node: string;
+  readonly takesOver: boolean;
+  /** Those that began; null where only the claim tells of one. */
+  readonly attempts: readonly (number | null)[];
 }
 
-/** Every attempt that began, once for each claim. A claim alone stands for an attempt, unless it says that none ran. */
-function begunAttempts(steps: readonly RecordedStep[]): Begun[] {
-  const generations = [...new Set(steps.map(({ generation }) => generation))].filter((g) => g > 0);
-  return generations.flatMap((generation) => {
-    const own = steps.filter((step) => step.generation === generation);
-    const attempts = [...new Set(own.flatMap((step) => (tellsOfAttempt(step) ? [step.attempt] : [])))];
-    if (attempts.length > 0)
-      return attempts.map((attempt) => ({ attempt, name: `attempt ${attempt} of claim ${generation}` }));
+/** A claim alone stands for an attempt, unless it says that none ran. Two workers have one generation if the queue forgot the first. */
+function claimsOf(steps: readonly RecordedStep[]): ClaimedAttempts[] {
+  const claims = new Map<string, RecordedStep[]>();
+  for (const step of steps.filter(({ generation }) => generation > 0)) {
+    const key = `${step.generation} ${step.node}`;
+    claims.set(key, [...(claims.get(key) ?? []), step]);
+  }
+  return [...claims.values()].map((own) => {
+    const { generation = 0, node = '' } = own[0] ?? {};
+    const told = [...new Set(own.flatMap((step) => (tellsOfAttempt(step) ? [step.attempt] : [])))];
     const hasBegun = own.some(({ kind }) => kind === 'claimed') && !own.some(({ attempt }) => attempt === 0);
-    return hasBegun ? [{ attempt: null, name: `claim ${generation}` }] : [];
+    const attempts = told.length > 0 ? told : hasBegun ? [null] : [];
+    return { generation, node, takesOver: own.some(({ kind }) => kind === 'reclaimed'), attempts };
   });
 }
+
+const nameOf = ({ generation, node }: ClaimedAttempts, attempt: number | null): string =>
+  `${attempt === null ? 'one' : `number ${attempt}`} on ${node} by claim ${generation}`;
 
 const tellsOfAttempt = ({ kind, attempt }: RecordedStep): boolean =>
   attempt !== null &&

@@ -241,8 +241,8 @@ export function historyRepoSuite(name: string, open: StoreFactory): void {
           attempt: 2,
           startedAt: BASE + 600,
           steps: [
-            { kind: 'claimed', generation: 1, at: BASE + 600, attempt: null },
-            { kind: 'finished', generation: 1, at: BASE + 800, attempt: 2 },
+            { kind: 'claimed', generation: 1, node: 'worker-1', at: BASE + 600, attempt: null },
+            { kind: 'finished', generation: 1, node: 'worker-1', at: BASE + 800, attempt: 2 },
           ],
         });
       });

@@ -36,6 +36,7 @@ interface StepRow {
   readonly execution_id: string;
   readonly kind: LedgerKind;
   readonly generation: number;
+  readonly node: string;
   readonly at: number;
   readonly detail_json: string;
 }
@@ -46,7 +47,7 @@ const CHANGES_PER_READ = 50;
 const EVENTS = `SELECT e.id, e.task_id, e.kind, e.slot, e.window_end, e.fired_at, e.is_misfire, e.range_end,
   x.status, x.attempt, x.started_at FROM trigger_event e LEFT JOIN execution_log x ON x.id = e.id`;
 /** The kinds that tell whether a run began. */
-const STEP_KINDS = `'claimed', 'attempt_started', 'attempt_failed', 'handed_back', 'republished', 'finished'`;
+const STEP_KINDS = `'claimed', 'reclaimed', 'attempt_started', 'attempt_failed', 'handed_back', 'republished', 'finished'`;
 
 /** Reads by index alone, also where the unique key on slots is missing. */
 export class SqlHistoryRepo implements HistoryRepo {
@@ -190,13 +191,13 @@ async function readSteps(sql: Statements, ids: readonly string[]): Promise<Map<s
   const steps = new Map<string, RecordedStep[]>();
   if (ids.length === 0) return steps;
   const rows = await sql.rows<StepRow>(
-    `SELECT execution_id, kind, generation, at, detail_json FROM execution_event
+    `SELECT execution_id, kind, generation, node, at, detail_json FROM execution_event
      WHERE execution_id IN (${ids.map(() => '?').join(', ')}) AND kind IN (${STEP_KINDS}) ORDER BY execution_id, at, generation, seq`,
     ids,
   );
-  for (const { execution_id, kind, generation, at, detail_json } of rows) {
+  for (const { execution_id, kind, generation, node, at, detail_json } of rows) {
     const { attempt } = recordOf(detail_json);
-    const step = { kind, generation, at, attempt: typeof attempt === 'number' ? attempt : null };
+    const step = { kind, generation, node, at, attempt: typeof attempt === 'number' ? attempt : null };
     steps.set(execution_id, [...(steps.get(execution_id) ?? []), step]);
   }
   return steps;

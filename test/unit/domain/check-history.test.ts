@@ -170,18 +170,23 @@ describe('TaskCheck', () => {
 
   describe('double_run', () => {
     const slot = BASE + MINUTE;
-    const claim = (generation: number) => ({ kind: 'claimed', generation, at: slot, attempt: null }) as const;
+    const claim = (generation: number, node = 'worker-1') =>
+      ({ kind: 'claimed', generation, node, at: slot, attempt: null }) as const;
+    const takeOver = (generation: number, node: string) =>
+      ({ kind: 'reclaimed', generation, node, at: slot, attempt: null }) as const;
     const step = (
       kind: 'attempt_started' | 'finished' | 'handed_back',
       generation: number,
       attempt: number,
-    ) => ({
-      kind,
-      generation,
+      node = 'worker-1',
+    ) => ({ kind, generation, node, at: slot, attempt });
+    const again = {
+      kind: 'republished',
+      generation: 0,
+      node: 'coordinator-1',
       at: slot,
-      attempt,
-    });
-    const again = { kind: 'republished', generation: 0, at: slot, attempt: null } as const;
+      attempt: null,
+    } as const;
     const result = (steps: (typeof scene.events)[number]['steps'], isIdempotent: boolean) => {
       scene = new TaskScene().create({ schedule: everyMinute, policy: policyOf({ isIdempotent }) });
       scene.runUntil(slot);
@@ -204,6 +209,16 @@ describe('TaskCheck', () => {
         'a run of it after the queue lost the first',
         [claim(1), again, claim(2), step('finished', 2, 1)],
         once,
+      ],
+      [
+        'a claim that the queue forgot',
+        [claim(1), claim(1, 'worker-2'), step('finished', 1, 1, 'worker-2')],
+        once,
+      ],
+      [
+        'the same of an idempotent task that did not say so',
+        [claim(1), step('finished', 1, 1), claim(1, 'worker-2'), step('finished', 1, 1, 'worker-2')],
+        idempotent,
       ],
     ])('%s', (_, steps, isIdempotent) => {
       expect(result(steps, isIdempotent)).toEqual([['double_run', slot]]);
@@ -228,6 +243,22 @@ describe('TaskCheck', () => {
         [claim(1), step('finished', 1, 1), again, claim(2), step('finished', 2, 1)],
         idempotent,
       ],
+      [
+        'a forgotten claim that was not run again',
+        [claim(1), claim(1, 'worker-2'), step('finished', 1, 0, 'worker-2')],
+        once,
+      ],
+      [
+        'a run that took over from a forgotten claim',
+        [
+          claim(1),
+          step('finished', 1, 1),
+          claim(1, 'worker-2'),
+          takeOver(1, 'worker-2'),
+          step('finished', 1, 1, 'worker-2'),
+        ],
+        idempotent,
+      ],
     ])('not %s', (_, steps, isIdempotent) => {
       expect(result(steps, isIdempotent)).toEqual([]);
     });
@@ -244,7 +275,9 @@ describe('TaskCheck', () => {
       alter(slot, { status: 'pending', firedAt: slot, startedAt: null, steps: [] });
       expect(found(scene.check({ now: slot + 600_000 }))).toEqual([]);
       expect(found(scene.check({ now: slot + 600_001 }))).toEqual([['overdue_pending', slot]]);
-      alter(slot, { steps: [{ kind: 'handed_back', generation: 1, at: slot + 500_000, attempt: 0 }] });
+      alter(slot, {
+        steps: [{ kind: 'handed_back', generation: 1, node: 'worker-1', at: slot + 500_000, attempt: 0 }],
+      });
       expect(found(scene.check({ now: slot + 1_100_000 }))).toEqual([]);
       expect(found(scene.check({ now: slot + 1_100_001 }))).toEqual([['overdue_pending', slot]]);
     });

@@ -24,8 +24,8 @@ export function recorded(slot: number, overrides: Partial<RecordedEvent> = {}): 
     attempt: 1,
     startedAt: firedAt + 3,
     steps: [
-      { kind: 'claimed', generation: 1, at: firedAt + 3, attempt: null },
-      { kind: 'finished', generation: 1, at: firedAt + 20, attempt: 1 },
+      { kind: 'claimed', generation: 1, node: 'worker-1', at: firedAt + 3, attempt: null },
+      { kind: 'finished', generation: 1, node: 'worker-1', at: firedAt + 20, attempt: 1 },
     ],
     ...overrides,
   };
