@@ -17,6 +17,7 @@ export default defineConfig({
   test: {
     projects: [
       project('unit', ['test/unit/**/*.test.ts'], false),
+      project('simulation', ['test/simulation/**/*.test.ts'], false),
       project('contract', ['test/contract/**/*.test.ts'], true),
       project('integration', ['test/integration/**/*.test.ts'], true),
       project('e2e', ['test/e2e/**/*.test.ts'], true),

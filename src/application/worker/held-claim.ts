@@ -1,0 +1,56 @@
+import { type ExecutionReport } from '../../domain/execution.js';
+import { type Claim, type ClaimProgress } from '../../ports/claims.js';
+import { type StopReason } from '../../ports/executor.js';
+import { type RunDeps } from './run-deps.js';
+
+const RETRY_MS = { first: 200, most: 5000 };
+
+/**
+ * What one run says to the queue under its claim. Reports on the way are for watchers and may get lost, since the next one carries the
+ * whole state again; the final word is repeated until the queue has answered.
+ */
+export class HeldClaim {
+  constructor(
+    private readonly deps: RunDeps,
+    private readonly claim: Claim,
+    private readonly facts: Readonly<Record<string, unknown>>,
+    private readonly stop: AbortController,
+  ) {}
+
+  /** A claim that turns out lost stops the run. */
+  async report(report: ExecutionReport, progress: ClaimProgress): Promise<void> {
+    try {
+      if (await this.deps.claims.report(this.claim, report, progress)) return;
+      this.stop.abort('claim_lost' satisfies StopReason);
+    } catch (error) {
+      this.deps.logger.warn({ ...this.facts, err: error }, `report not sent: ${report.entry.kind}`);
+    }
+  }
+
+  /** Whether the claim is ours for sure. */
+  isAlive(): Promise<boolean> {
+    return this.untilAnswered(() => this.deps.heartbeats.isAlive(this.claim));
+  }
+
+  /** False if the claim was lost: the report does not count. */
+  finish(report: ExecutionReport): Promise<boolean> {
+    return this.untilAnswered(() => this.deps.claims.finish(this.claim, report));
+  }
+
+  handBack(report: ExecutionReport, progress: ClaimProgress): Promise<boolean> {
+    return this.untilAnswered(() => this.deps.claims.handBack(this.claim, report, progress));
+  }
+
+  /** Repeats a safe call until the queue answers; the answer may be that the claim was lost meanwhile. */
+  async untilAnswered(call: () => Promise<boolean>): Promise<boolean> {
+    const { clock, logger } = this.deps;
+    for (let waitMs = RETRY_MS.first; ; waitMs = Math.min(waitMs * 2, RETRY_MS.most)) {
+      try {
+        return await call();
+      } catch (error) {
+        logger.warn({ ...this.facts, err: error }, 'the queue does not answer, the result waits here');
+        await clock.sleep(waitMs);
+      }
+    }
+  }
+}
