@@ -10,6 +10,9 @@ export interface Ending {
   readonly promised: readonly string[];
   readonly revived: readonly { readonly id: string; readonly text: string }[];
   readonly isIdempotent: (taskId: string) => boolean;
+  readonly wasDeleted: (taskId: string) => boolean;
+  /** The fewest attempts after which any policy that the task ever had gives up. */
+  readonly leastAttempts: (taskId: string) => number;
 }
 
 /** Rules of runs: whatever fired was run as often as its task allows, ended, and its end tells the truth. */
@@ -66,17 +69,21 @@ function endProblems(
   const isIdempotent = ending.isIdempotent(taskId);
   const end = `${status} ${reason ?? ''}`.trim();
   if (['pending', 'running', 'retrying'].includes(status)) return [['unfinished', `is ${status} at the end`]];
+  // A recorded verdict, also of a run that may have begun; whether it was just, the claims' own book says.
+  if (reason === 'overlap') return [];
   if (status === 'skipped') {
-    const isAllowed = reason === 'misfire' || reason === 'overlap' || reason === 'deleted';
-    if (!isAllowed) return [['not_run', `ended as ${end}`]];
-    return calls.length > 0 && reason !== 'overlap' ? [['stray_run', `ended as ${end} and was run`]] : [];
+    const isAllowed = reason === 'misfire' || reason === 'deleted';
+    if (!isAllowed || (reason === 'deleted' && !ending.wasDeleted(taskId)))
+      return [['not_run', `ended as ${end}`]];
+    return calls.length > 0 ? [['stray_run', `ended as ${end} and was run`]] : [];
   }
   if (status === 'success') return hasSucceeded ? [] : [['untrue', 'is success, and no call succeeded']];
   if (reason === 'outcome_unknown' || reason === 'drained') {
-    const isDeletion = reason === 'outcome_unknown' && isIdempotent;
-    return isIdempotent && !isDeletion ? [['not_run', `an idempotent run ended as ${end}`]] : [];
+    const isJust = !isIdempotent || (reason === 'outcome_unknown' && ending.wasDeleted(taskId));
+    return isJust ? [] : [['not_run', `an idempotent run ended as ${end}`]];
   }
-  if (calls.length === 0) return [['not_run', `ended as ${end} and no call was made`]];
+  if (calls.length < ending.leastAttempts(taskId))
+    return [['not_run', `ended as ${end} after ${calls.length} calls`]];
   return [];
 }
 

@@ -36,9 +36,9 @@ export async function simulate(plan: Plan, breakage: Breakage | null = null): Pr
   await time.pass(MINUTE);
   await stopped;
   const events = store.events();
-  const idempotent = plan.steps.flatMap((step) =>
-    'spec' in step && step.spec.policy.isIdempotent ? [step.task] : [],
-  );
+  const policiesOf = (taskId: string) =>
+    plan.steps.flatMap((step) => ('spec' in step && step.task === taskId ? [step.spec.policy] : []));
+  const deleted = store.audit().flatMap(({ action, subject }) => (action === 'task.delete' ? [subject] : []));
   const left = {
     messages: await cluster.broker.queue.depth(),
     reports: (await cluster.broker.results.backlog()).depth,
@@ -51,7 +51,9 @@ export async function simulate(plan: Plan, breakage: Breakage | null = null): Pr
       left,
       promised: director.promised,
       revived: store.revived(),
-      isIdempotent: (taskId) => idempotent.includes(taskId),
+      isIdempotent: (taskId) => policiesOf(taskId).some(({ isIdempotent }) => isIdempotent),
+      wasDeleted: (taskId) => deleted.includes(taskId),
+      leastAttempts: (taskId) => 1 + Math.min(...policiesOf(taskId).map(({ retryCount }) => retryCount)),
     }),
   ];
   await store.sqlite.db.close();

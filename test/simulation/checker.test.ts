@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { BASE } from '../support/builders.js';
+import { checkSlots } from './check-slots.js';
+import { reignsOf, slotsOf } from './oracle.js';
+import { type AuditRow, type StoredEvent } from './watched-store.js';
+
+const SECOND = 1000;
+const interval = { type: 'interval', everySec: 60, anchorAt: BASE } as const;
+
+const created = (schedule: object = interval): AuditRow => ({
+  at: BASE,
+  action: 'task.create',
+  subject: 't1',
+  after_json: JSON.stringify({ isEnabled: true, schedule }),
+});
+
+const eventAt = (minute: number, overrides: Partial<StoredEvent> = {}): StoredEvent => {
+  const slot = BASE + minute * 60 * SECOND;
+  return {
+    id: `event-${minute}`,
+    taskId: 't1',
+    kind: 'schedule',
+    slot,
+    rangeEnd: null,
+    windowStart: slot,
+    windowEnd: slot + 5 * SECOND,
+    firedAt: slot + 10,
+    isMisfire: 0,
+    node: 'c1.1',
+    recordedAt: slot + 12,
+    status: 'success',
+    reason: null,
+    worker: 'w1.1',
+    generation: 1,
+    attempt: 1,
+    ...overrides,
+  };
+};
+
+const rules = (events: readonly StoredEvent[], audit: readonly AuditRow[] = [created()]) =>
+  checkSlots(audit, events).map(({ rule }) => rule);
+
+describe('Expected slots', () => {
+  it('of an interval are its multiples after the anchor', () => {
+    expect(slotsOf(interval, BASE - SECOND, BASE + 150 * SECOND)).toEqual([
+      BASE + 60 * SECOND,
+      BASE + 120 * SECOND,
+    ]);
+    expect(slotsOf(interval, BASE + 60 * SECOND, BASE + 60 * SECOND)).toEqual([]);
+  });
+
+  it('of a cron expression are its minutes of every hour, in UTC', () => {
+    const cron = { type: 'cron', expr: '3,33 * * * *' } as const;
+    const minutes = slotsOf(cron, BASE + 3 * 60 * SECOND, BASE + 4000 * SECOND).map(
+      (slot) => (slot - BASE) / 60_000,
+    );
+    expect(minutes).toEqual([33, 63]);
+  });
+
+  it('begin anew with each enabling and change of schedule, and go on through other changes', () => {
+    const change = (at: number, task: object | null): AuditRow => {
+      return {
+        at: BASE + at,
+        action: task === null ? 'task.delete' : 'task.update',
+        subject: 't1',
+        after_json: JSON.stringify(task),
+      };
+    };
+    const reigns = reignsOf([
+      created(),
+      change(10, { isEnabled: true, name: 'other', schedule: interval }),
+      change(20, { isEnabled: false, schedule: interval }),
+      change(30, { isEnabled: true, schedule: { ...interval, everySec: 5 } }),
+      change(40, null),
+    ]);
+    expect(reigns.map(({ from, to }) => [from - BASE, to - BASE])).toEqual([
+      [0, 20],
+      [30, 40],
+    ]);
+  });
+});
+
+describe('The checker of slots', () => {
+  it('has nothing to say of one event per slot', () => {
+    expect(rules([eventAt(1), eventAt(2), eventAt(3)])).toEqual([]);
+  });
+
+  it('finds a lost slot', () => expect(rules([eventAt(1), eventAt(3)])).toEqual(['lost']));
+
+  it('finds a doubled slot', () =>
+    expect(rules([eventAt(1), eventAt(2), eventAt(2, { id: 'again' })])).toEqual(['doubled']));
+
+  it('finds an event between slots', () =>
+    expect(rules([eventAt(1), eventAt(1.5), eventAt(2)])).toEqual(['stray']));
+
+  it('finds an event of a disabled task', () => {
+    const disabled = {
+      ...created(),
+      at: BASE + 90 * SECOND,
+      action: 'task.toggle',
+      after_json: '{"isEnabled":false}',
+    };
+    expect(rules([eventAt(1), eventAt(2)], [created(), disabled])).toEqual(['stray']);
+  });
+
+  it('takes a skipped range for its slots, and finds one that covers a slot which fired', () => {
+    const range = {
+      rangeEnd: BASE + 180 * SECOND,
+      isMisfire: 1,
+      reason: 'misfire',
+      firedAt: BASE + 200 * SECOND,
+    };
+    expect(rules([eventAt(1), eventAt(2, range), eventAt(4)])).toEqual([]);
+    expect(rules([eventAt(1), eventAt(2, range), eventAt(3), eventAt(4)])).toEqual(['doubled']);
+  });
+
+  it.each([
+    ['late', { firedAt: BASE + 70 * SECOND }],
+    ['flagged on time', { isMisfire: 1 }],
+    ['recorded long before its slot', { recordedAt: BASE + 50 * SECOND }],
+    ['recorded long after its window', { recordedAt: BASE + 90 * SECOND }],
+  ])('finds an event that is %s', (_, overrides) =>
+    expect(rules([eventAt(1, overrides)])).toEqual(['window']),
+  );
+});
