@@ -93,7 +93,7 @@ export class RecoverExecutions {
     const reports: ExecutionReport[] = [];
     for (const [i, unsettled] of page.entries()) {
       if (states[i] !== 'unknown') continue;
-      const decision = this.decide(unsettled, epoch, clock.now());
+      const decision = this.decide(withOwnTask(unsettled), epoch, clock.now());
       if (decision === null) continue;
       if ('event' in decision) messages.push(decision);
       else reports.push(decision);
@@ -173,6 +173,12 @@ export class RecoverExecutions {
       entry: { kind: 'republished', at: publishedAt, node: this.options.node, detail: {} },
     };
   }
+}
+
+/** A task made after the event is another one that took the id; the event's own is gone. */
+function withOwnTask({ task, ...rest }: UnsettledExecution): UnsettledExecution {
+  const isOther = task !== null && !isBroken(task) && task.createdAt > rest.execution.event.firedAt;
+  return { ...rest, task: isOther ? null : task };
 }
 
 function unsafeBecause(task: UnsettledExecution['task']): string {

@@ -150,6 +150,16 @@ describe('RecoverExecutions', () => {
       expect((await scene.execution()).message).toContain('the task was deleted');
     });
 
+    it('deleted and made again under the same id, idempotent this time', async () => {
+      await scene.record(false, 'after publish');
+      await remove();
+      await harness.add({ ...hourly(true), createdAt: harness.clock.now() });
+      harness.loseQueue();
+      await scene.sweep();
+      expect(await scene.execution()).toMatchObject(unknown);
+      expect(await scene.queued()).toBe(0);
+    });
+
     it('broken before it was published: waits, and goes when it is mended', async () => {
       const mended = JSON.stringify(hourly(true).executor);
       await scene.record(true, 'before publish');
