@@ -65,7 +65,7 @@ async function messages(): Promise<QueueMessage[]> {
   return Array.from({ length: RUNS }, (_, i) => {
     const task = buildTask({ id: `bench-${i % 500}`, policy: { ...DEFAULT_POLICY, maxConcurrent: 1000 } });
     const event = buildEvent({ id: ids.next(), taskId: task.id, slot: (slot += 1000), queueEpoch });
-    return messageFor(event, task, 0, clock.now());
+    return messageFor(event, task, 0, clock.now(), queueEpoch);
   });
 }
 

@@ -8,6 +8,7 @@ export const messageFor = (
   task: Task,
   generationFloor: number,
   publishedAt: number,
+  queueEpoch: string,
 ): QueueMessage => ({
   event,
   task: {
@@ -21,4 +22,5 @@ export const messageFor = (
   },
   generationFloor,
   publishedAt,
+  queueEpoch,
 });

@@ -12,6 +12,7 @@ export type Reason =
   | 'cancelled'
   | 'drained'
   | 'claim_lost'
+  | 'queue_lost'
   | 'outcome_unknown'
   | 'overlap'
   | 'misfire'

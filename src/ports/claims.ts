@@ -72,6 +72,11 @@ export interface Claims {
    */
   finish(claim: Claim, report: ExecutionReport): Promise<boolean>;
   /**
+   * Ends the claim, its mark and its message, queues the report and forgets the run: the queue knows nothing of it any more, so only
+   * recovery, which reads the store, can bring it back. False when the claim was lost.
+   */
+  abandon(claim: Claim, report: ExecutionReport): Promise<boolean>;
+  /**
    * Ends the claim and its mark and puts the message back for others to take at once, with exactly this `progress`: attempt 0 says that
    * nothing began. False when it was lost.
    */

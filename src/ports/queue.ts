@@ -12,6 +12,8 @@ export interface TaskSnapshot extends Pick<
 export interface QueueMessage {
   readonly event: TriggerEvent;
   readonly task: TaskSnapshot;
+  /** The queue's life in which it was published: in another one its claims may be forgotten. */
+  readonly queueEpoch: string;
   /** Claims of this message get generations above this one; 0 for a first publish. */
   readonly generationFloor: number;
   /** Epoch ms. */

@@ -69,4 +69,35 @@ export function begunSuite(name: string, open: () => Promise<BrokerHarness>): vo
       expect(next.previous).toMatchObject({ attempt: 0, failures: 0, isHandedBack: true });
     });
   });
+
+  describe(`${name} as Claims, abandoning`, () => {
+    let harness: BrokerHarness;
+    beforeEach(async () => {
+      harness = await open();
+    });
+    afterEach(() => harness.close());
+
+    it('forgets the run, its message and its mark, and leaves the report', async () => {
+      const [first, second] = await publishAndTake(harness, slotsOfOneTask(2, 1));
+      const { claim } = await claimed(harness, first, 'worker-1');
+      const report = buildReport({ ...reportOf(claim), status: 'pending' });
+      expect(await harness.claims.abandon(claim, report)).toBe(true);
+      expect((await takeResults(harness)).reports).toEqual([report]);
+      expect(await harness.queue.states(first === undefined ? [] : [first.message.event])).toEqual([
+        'unknown',
+      ]);
+      expect(await harness.queue.depth()).toBe(1);
+      expect((await claimed(harness, second, 'worker-1')).isSaturated).toBe(false);
+      expect(await harness.queue.publish(first === undefined ? [] : [first.message])).toEqual(['added']);
+    });
+
+    it('is refused to a claim that was overtaken', async () => {
+      const stale = await claimed(harness, await publishOne(harness), 'worker-1', SHORT_MS);
+      const { claim } = await claimed(harness, await takeOver(harness, 'worker-2'), 'worker-2');
+      const report = buildReport({ ...reportOf(stale.claim), status: 'pending' });
+      expect(await harness.claims.abandon(stale.claim, report)).toBe(false);
+      expect((await takeResults(harness)).reports).toEqual([]);
+      expect(await harness.claims.renew([claim], NEVER_MS)).toEqual([true]);
+    });
+  });
 }

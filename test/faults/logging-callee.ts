@@ -8,7 +8,7 @@ export type Manners = 'good' | 'slow' | 'resetting';
 const SLOW_MS = 4000;
 
 /**
- * What tasks call: `/work/<ms>` answers 200 after that time. Keeps a line per request, from the headers alone, at the moment that they
+ * What tasks call: `/job/<ms>` answers 200 after that time. Keeps a line per request, from the headers alone, at the moment that they
  * arrive.
  */
 export class LoggingCallee {
@@ -29,7 +29,7 @@ export class LoggingCallee {
   }
 
   url(workMs: number): string {
-    return `http://127.0.0.1:${this.port}/work/${workMs}`;
+    return `http://127.0.0.1:${this.port}/job/${workMs}`;
   }
 
   /** Refuses connections, and breaks those that are open. */

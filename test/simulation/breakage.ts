@@ -46,6 +46,10 @@ export class ForgivingClaims implements Claims {
     return this.claims.finish(this.latestOf(claim), report);
   }
 
+  abandon(claim: Claim, report: Parameters<Claims['abandon']>[1]) {
+    return this.claims.abandon(this.latestOf(claim), report);
+  }
+
   handBack(claim: Claim, ...rest: [Parameters<Claims['handBack']>[1], Parameters<Claims['handBack']>[2]]) {
     return this.claims.handBack(this.latestOf(claim), ...rest);
   }
@@ -58,7 +62,9 @@ export class ForgivingClaims implements Claims {
 /** Sends what it decides before the transaction has ended. */
 export function publishingFirst(triggers: TriggerRepo, queue: () => Queue): TriggerRepo {
   return deciding(triggers, (batch, now) => {
-    void queue().publish(batch.fired.map(({ event, task }) => messageFor(event, task, 0, now)));
+    void queue().publish(
+      batch.fired.map(({ event, task }) => messageFor(event, task, 0, now, event.queueEpoch)),
+    );
     return batch;
   });
 }

@@ -91,6 +91,14 @@ export class ClaimWatch implements Claims {
     return isAccepted;
   }
 
+  async abandon(...args: Parameters<Claims['abandon']>): Promise<boolean> {
+    const [claim] = args;
+    const isAccepted = await this.claims.abandon(...args);
+    if (isAccepted) this.book.delete(claim.executionId);
+    this.note(isAccepted ? 'abandon' : 'lost', claim, isAccepted ? '' : 'abandoning refused');
+    return isAccepted;
+  }
+
   async handBack(...args: Parameters<Claims['handBack']>): Promise<boolean> {
     const [claim] = args;
     const isAccepted = await this.claims.handBack(...args);
@@ -131,7 +139,7 @@ export class ClaimWatch implements Claims {
   }
 
   private note(
-    kind: 'finish' | 'handBack' | 'lost',
+    kind: 'finish' | 'abandon' | 'handBack' | 'lost',
     { executionId, worker, generation }: Claim,
     text: string,
   ): void {

@@ -21,7 +21,7 @@ export type Fact = { readonly at: number } & (
       readonly text: string;
     }
   | {
-      readonly kind: 'claim' | 'finish' | 'handBack' | 'lost';
+      readonly kind: 'claim' | 'finish' | 'abandon' | 'handBack' | 'lost';
       readonly node: string;
       readonly executionId: string;
       readonly generation: number;

@@ -38,6 +38,7 @@ function lineOf(fact: Fact): string {
       return `${fact.node} would hear of ${fact.executionId}, attempt ${fact.attempt}: ${fact.text}`;
     case 'claim':
     case 'finish':
+    case 'abandon':
     case 'handBack':
     case 'lost':
       return `${fact.node} ${fact.kind} ${fact.executionId}, generation ${fact.generation}: ${fact.text}`;

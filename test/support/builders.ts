@@ -76,6 +76,7 @@ export function buildMessage(overrides: Partial<QueueMessage> = {}): QueueMessag
   return {
     event,
     task: snapshotOf(buildTask({ id: event.taskId })),
+    queueEpoch: event.queueEpoch,
     generationFloor: 0,
     publishedAt: event.firedAt + 3,
     ...overrides,

@@ -86,6 +86,17 @@ export class InProcessClaims implements Claims {
     return true;
   }
 
+  async abandon(claim: Claim, report: ExecutionReport): Promise<boolean> {
+    const { runs } = this.state;
+    const run = runs.find(claim);
+    if (run?.state !== 'claimed' || !isBy(run, claim)) return false;
+    runs.forget(claim);
+    runs.unmark(claim.taskId, claim.executionId);
+    this.state.lane(claim.pool).remove(claim.handle);
+    this.send(report);
+    return true;
+  }
+
   async handBack(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean> {
     const { runs, messageArrivals } = this.state;
     const before = runs.find(claim);

@@ -58,6 +58,10 @@ export class InProcessRuns {
     return run;
   }
 
+  forget(key: SlotKey): void {
+    this.bySlot.delete(slotOf(key));
+  }
+
   finish(key: SlotKey, run: Run): void {
     run.state = 'finished';
     this.finished.push({ slot: slotOf(key), at: this.clock.monotonicMs() });

@@ -148,6 +148,21 @@ return 1
 `;
 
 /**
+ * KEYS run, running, queue, results · ARGV …, report, group · result 1 = abandoned, 0 = the claim was lost.
+ * The run hash goes with the message, so that the run is unknown.
+ */
+export const ABANDON = `
+${CLAIM_LUA}
+local run = readRun(KEYS[1])
+if not run or not isHeld(run) then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+dropEntry(KEYS[3], ARGV[7], ARGV[5])
+redis.call('XADD', KEYS[4], '*', '${PAYLOAD}', ARGV[6])
+return 1
+`;
+
+/**
  * KEYS run, running, queue, results · ARGV …, report, attempt, failures, ms to keep a run, group
  * result 1 = handed back by this claim, now or before; 0 = the claim was lost. The report is queued once.
  */

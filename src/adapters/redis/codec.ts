@@ -1,5 +1,5 @@
 import { type ExecutionReport, type LedgerEntry, STATUSES } from '../../domain/execution.js';
-import { DEFAULT_POLICY } from '../../domain/policy.js';
+import { DEFAULT_POLICY, type Policy } from '../../domain/policy.js';
 import { type TriggerEvent } from '../../domain/trigger.js';
 import { type QueueMessage, type TaskSnapshot } from '../../ports/queue.js';
 
@@ -8,7 +8,10 @@ import { type QueueMessage, type TaskSnapshot } from '../../ports/queue.js';
  * nothing behind has to doubt its types; unknown members are kept, since a newer node may have written them.
  */
 type Check = (value: unknown) => boolean;
-type Shape<T> = { readonly [K in keyof Required<T>]: Check };
+/** The members of T with what each must be, as pairs: they are walked for every message. */
+type Shape = readonly (readonly [member: string, check: Check])[];
+const shapeOf = <T>(members: { readonly [K in keyof Required<T>]: Check }): Shape =>
+  Object.entries<Check>(members);
 
 const text: Check = (value) => typeof value === 'string';
 const number: Check = (value) => typeof value === 'number';
@@ -25,7 +28,7 @@ const oneOf =
     values.includes(value as string);
 const record: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const EVENT: Shape<TriggerEvent> = {
+const EVENT = shapeOf<TriggerEvent>({
   id: text,
   taskId: text,
   kind: oneOf('schedule', 'manual'),
@@ -39,9 +42,9 @@ const EVENT: Shape<TriggerEvent> = {
   traceparent: text,
   params: optional,
   queueEpoch: text,
-};
+});
 
-const TASK: Shape<TaskSnapshot> = {
+const TASK = shapeOf<TaskSnapshot>({
   id: text,
   name: text,
   group: text,
@@ -49,16 +52,17 @@ const TASK: Shape<TaskSnapshot> = {
   params: anything,
   policy: record,
   pool: text,
-};
+});
 
-const MESSAGE: Shape<QueueMessage> = {
+const MESSAGE = shapeOf<QueueMessage>({
   event: record,
   task: record,
+  queueEpoch: text,
   generationFloor: number,
   publishedAt: number,
-};
+});
 
-const REPORT: Shape<ExecutionReport> = {
+const REPORT = shapeOf<ExecutionReport>({
   executionId: text,
   taskId: text,
   generation: number,
@@ -72,9 +76,13 @@ const REPORT: Shape<ExecutionReport> = {
   finishedAt: orNull(number),
   evidence: record,
   entry: record,
-};
+});
 
-const ENTRY: Shape<LedgerEntry> = { kind: text, at: number, node: text, detail: record };
+const ENTRY = shapeOf<LedgerEntry>({ kind: text, at: number, node: text, detail: record });
+
+const POLICY = Object.entries(DEFAULT_POLICY).map(
+  ([name, value]) => [name as keyof Policy, typeof value] as const,
+);
 
 export const encode = (value: QueueMessage | ExecutionReport): string => JSON.stringify(value);
 
@@ -85,8 +93,8 @@ export function decodeMessage(json: string): QueueMessage {
   const task = checked<TaskSnapshot>('task', message.task, TASK);
   // A member that is younger than the message gets its default.
   const policy = { ...DEFAULT_POLICY, ...task.policy };
-  for (const [name, standard] of Object.entries(DEFAULT_POLICY)) {
-    if (typeof policy[name as keyof typeof policy] !== typeof standard) throw refusal(`policy.${name}`);
+  for (const [name, standard] of POLICY) {
+    if (typeof policy[name] !== standard) throw refusal(`policy.${name}`);
   }
   if (event.taskId !== task.id) throw refusal('event.taskId');
   return { ...message, task: { ...task, policy } };
@@ -99,9 +107,9 @@ export function decodeReport(json: string): ExecutionReport {
   return report;
 }
 
-function checked<T>(name: string, value: unknown, shape: Shape<T>): T {
+function checked<T>(name: string, value: unknown, shape: Shape): T {
   if (!record(value)) throw refusal(name);
-  for (const [member, check] of Object.entries<Check>(shape)) {
+  for (const [member, check] of shape) {
     if (!check((value as Record<string, unknown>)[member])) throw refusal(`${name}.${member}`);
   }
   return value as T;

@@ -1,7 +1,7 @@
 import { type ExecutionReport } from '../../domain/execution.js';
 import { type Claim, type ClaimAnswer, type ClaimProgress, type Claims } from '../../ports/claims.js';
 import { type Delivery } from '../../ports/queue.js';
-import { CLAIM, FINISH, HAND_BACK, RENEW_CLAIM, REPORT } from './claim-scripts.js';
+import { ABANDON, CLAIM, FINISH, HAND_BACK, RENEW_CLAIM, REPORT } from './claim-scripts.js';
 import { encode } from './codec.js';
 import { type RedisConnection } from './redis-connection.js';
 import { type RedisKeys } from './redis-keys.js';
@@ -27,7 +27,7 @@ type ClaimReply =
 export class RedisClaims implements Claims {
   private readonly keys: RedisKeys;
   private readonly scripts: Readonly<
-    Record<'claim' | 'renew' | 'report' | 'finish' | 'handBack', ScriptBatch>
+    Record<'claim' | 'renew' | 'report' | 'finish' | 'abandon' | 'handBack', ScriptBatch>
   >;
 
   constructor(connection: RedisConnection) {
@@ -37,6 +37,7 @@ export class RedisClaims implements Claims {
       renew: new ScriptBatch(connection, RENEW_CLAIM),
       report: new ScriptBatch(connection, REPORT),
       finish: new ScriptBatch(connection, FINISH),
+      abandon: new ScriptBatch(connection, ABANDON),
       handBack: new ScriptBatch(connection, HAND_BACK),
     };
   }
@@ -96,13 +97,18 @@ export class RedisClaims implements Claims {
     return this.call('finish', keys, claim, [encode(report), FINISHED_KEEP_MS, WORKERS]);
   }
 
+  abandon(claim: Claim, report: ExecutionReport): Promise<boolean> {
+    const keys = [...this.keysOf(claim), this.keys.results];
+    return this.call('abandon', keys, claim, [encode(report), WORKERS]);
+  }
+
   handBack(claim: Claim, report: ExecutionReport, { attempt, failures }: ClaimProgress): Promise<boolean> {
     const keys = [...this.keysOf(claim), this.keys.results];
     return this.call('handBack', keys, claim, [encode(report), attempt, failures, RUN_KEEP_MS, WORKERS]);
   }
 
   private async call(
-    script: 'report' | 'renew' | 'finish' | 'handBack',
+    script: 'report' | 'renew' | 'finish' | 'abandon' | 'handBack',
     keys: readonly string[],
     claim: Claim,
     args: readonly (string | number)[],

@@ -127,7 +127,7 @@ export class RecoverExecutions {
     if (!wasNeverTaken && this.deps.clock.monotonicMs() - this.seen.since < this.options.settleMs)
       return null;
     if (task !== null && !isBroken(task) && (wasNeverTaken || task.policy.isIdempotent)) {
-      return messageFor(event, task, generation, now);
+      return messageFor(event, task, generation, now, epoch);
     }
     const verdict = { at: now, node: this.options.node };
     if (wasNeverTaken && task === null) {

@@ -156,7 +156,9 @@ export class Tick {
 
   private async settle(outcome: TriggerOutcome): Promise<void> {
     const publishedAt = this.deps.clock.now();
-    this.unpublished = outcome.recorded.map(({ event, task }) => messageFor(event, task, 0, publishedAt));
+    this.unpublished = outcome.recorded.map(({ event, task }) =>
+      messageFor(event, task, 0, publishedAt, event.queueEpoch),
+    );
     if (this.unpublished.length > 0)
       this.deps.metrics.observe('dispatch_batch_size', {}, this.unpublished.length);
     await this.publish();

@@ -86,7 +86,7 @@ export class RunTask {
   private async publish(event: TriggerEvent, task: Task): Promise<void> {
     const facts = { task_id: task.id, execution_id: event.id, trace_id: traceIdOf(event.traceparent) };
     try {
-      await this.deps.queue.publish([messageFor(event, task, 0, this.deps.clock.now())]);
+      await this.deps.queue.publish([messageFor(event, task, 0, this.deps.clock.now(), event.queueEpoch)]);
       this.deps.logger.info(facts, 'manual run triggered');
     } catch (error) {
       this.deps.logger.warn(

@@ -40,9 +40,8 @@ export class ClaimedRun {
 
   async toEnd(): Promise<void> {
     const { queueLife } = this.deps;
-    this.mayBeForgotten = !(await this.held.untilAnswered(() =>
-      queueLife.hasLastedSince(this.message.event),
-    ));
+    this.mayBeForgotten = !(await this.held.untilAnswered(() => queueLife.hasLastedSince(this.message)));
+    if (this.mayBeForgotten && this.message.task.policy.isIdempotent) return this.abandon();
     const refusal = this.refusal();
     if (refusal !== null) return this.finish(this.reports.ended(this.deps.clock.now(), refusal));
     await this.start();
@@ -65,8 +64,7 @@ export class ClaimedRun {
     const { task } = this.message;
     const { previous, isSaturated } = this.answer;
     const wasBegun = previous !== null && !(previous.isHandedBack && previous.attempt === 0);
-    const mayHaveBegun = wasBegun || this.mayBeForgotten;
-    if (mayHaveBegun && !task.policy.isIdempotent) {
+    if ((wasBegun || this.mayBeForgotten) && !task.policy.isIdempotent) {
       const lost = wasBegun ? `worker ${previous.worker} was lost` : 'the queue lost data';
       const message = `${lost} after the run may have begun; it is not run again`;
       return { status: 'fail', reason: 'outcome_unknown', message };
@@ -74,7 +72,7 @@ export class ClaimedRun {
     if (isSaturated) {
       const message = `already running max_concurrent = ${task.policy.maxConcurrent} times`;
       // What has begun cannot be skipped any more.
-      return { status: mayHaveBegun ? 'fail' : 'skipped', reason: 'overlap', message };
+      return { status: wasBegun ? 'fail' : 'skipped', reason: 'overlap', message };
     }
     if (this.deps.executors.has(task.executor.type)) return null;
     const message = `worker ${this.answer.claim.worker} has no executor "${task.executor.type}"`;
@@ -86,12 +84,8 @@ export class ClaimedRun {
     const now = clock.now();
     metrics.observe('queue_to_start_seconds', {}, Math.max(0, now - this.message.publishedAt) / 1000);
     const { previous } = this.answer;
-    if (previous === null && !this.mayBeForgotten) return;
+    if (previous === null) return;
     metrics.count('reclaims_total', {});
-    if (previous === null) {
-      await this.report(this.reports.reclaimed(now, null));
-      return;
-    }
     // From here on the run may begin at any time, so the next worker must count this attempt as begun.
     const coming = { attempt: this.attempt + 1, failures: this.failures };
     const claimed = this.report(this.reports.claimed(now, this.message.publishedAt), coming);
@@ -165,7 +159,7 @@ export class ClaimedRun {
     if (reason === 'claim_lost')
       return logger.warn(this.facts(), 'run stopped, its claim belongs to another worker');
     if (reason === 'drained' && (this.message.task.policy.isIdempotent || !this.hasBegun)) {
-      const report = this.reports.handedBack(clock.now());
+      const report = this.reports.handedBack(clock.now(), 'drained');
       await this.held.handBack(report, this.progress());
       return logger.info(this.facts(), 'run handed back');
     }
@@ -173,6 +167,12 @@ export class ClaimedRun {
     return this.finish(
       this.reports.ended(clock.now(), { status: 'fail', reason, message: `stopped: ${reason}` }),
     );
+  }
+
+  /** A forgotten claim may run this elsewhere, or have ended it: recovery, which reads the store, decides whether it runs again. */
+  private async abandon(): Promise<void> {
+    await this.held.abandon(this.reports.handedBack(this.deps.clock.now(), 'queue_lost'));
+    this.deps.logger.warn(this.facts(), 'the queue lost data, run left to recovery');
   }
 
   private async finish(report: ExecutionReport): Promise<void> {

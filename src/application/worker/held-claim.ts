@@ -37,6 +37,10 @@ export class HeldClaim {
     return this.untilAnswered(() => this.deps.claims.finish(this.claim, report));
   }
 
+  abandon(report: ExecutionReport): Promise<boolean> {
+    return this.untilAnswered(() => this.deps.claims.abandon(this.claim, report));
+  }
+
   handBack(report: ExecutionReport, progress: ClaimProgress): Promise<boolean> {
     return this.untilAnswered(() => this.deps.claims.handBack(this.claim, report, progress));
   }

@@ -1,8 +1,7 @@
-import { type TriggerEvent } from '../../domain/trigger.js';
-import { type Queue } from '../../ports/queue.js';
+import { type Queue, type QueueMessage } from '../../ports/queue.js';
 
 /**
- * Whether the queue has kept its data since an event was made. If not, its claim may have been lost with a worker that runs it: a replica
+ * Whether the queue has kept its data since a message was published. If not, its claim may have been lost with a worker that runs it: a replica
  * that was promoted without the last writes still has the message, and gives it out as if nobody had ever claimed it.
  */
 export class QueueLife {
@@ -11,14 +10,14 @@ export class QueueLife {
   constructor(private readonly queue: Pick<Queue, 'epoch'>) {}
 
   /**
-   * Ask after the claim: then every claim that was made since the event is one that this queue knows, or the answer is false. Questions of
+   * Ask after the claim: then every claim that was made since then is one that this queue knows, or the answer is false. Questions of
    * the same turn share one call. @throws AxError `unavailable`.
    */
-  async hasLastedSince(event: TriggerEvent): Promise<boolean> {
+  async hasLastedSince({ queueEpoch }: Pick<QueueMessage, 'queueEpoch'>): Promise<boolean> {
     this.coming ??= Promise.resolve().then(() => {
       this.coming = null;
       return this.queue.epoch();
     });
-    return (await this.coming) === event.queueEpoch;
+    return (await this.coming) === queueEpoch;
   }
 }

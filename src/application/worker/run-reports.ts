@@ -43,14 +43,10 @@ export class RunReports {
     return this.make('running', 'claimed', at, { worker, generation, published_at: publishedAt });
   }
 
-  /** `previous`: the claim before; null if there may have been one that the queue has lost. */
-  reclaimed(
-    at: number,
-    previous: { readonly worker: string; readonly generation: number } | null,
-  ): ExecutionReport {
+  reclaimed(at: number, previous: { readonly worker: string; readonly generation: number }): ExecutionReport {
     return this.make(this.status, 'reclaimed', at, {
-      previous_worker: previous?.worker ?? null,
-      previous_generation: previous?.generation ?? null,
+      previous_worker: previous.worker,
+      previous_generation: previous.generation,
     });
   }
 
@@ -72,13 +68,14 @@ export class RunReports {
     });
   }
 
-  handedBack(at: number): ExecutionReport {
+  /** Another claim goes on, in this queue or, if that has lost data, after recovery. */
+  handedBack(at: number, reason: 'drained' | 'queue_lost'): ExecutionReport {
     return this.make(
       'pending',
       'handed_back',
       at,
-      { attempt: this.attempt },
-      { reason: 'drained', message: null },
+      { attempt: this.attempt, reason },
+      { reason, message: null },
     );
   }
 

@@ -134,7 +134,7 @@ export class WorkerLoop {
   /** Until a run ends, and not so long that a busy worker would look like one that stands still. */
   private async slotFreed(stop: AbortSignal): Promise<void> {
     const freed = new AbortController();
-    this.wakeForSlot = () => freed.abort();
+    this.wakeForSlot = () => freed.abort('freed'); // Without a reason each abort makes an exception.
     if (!stop.aborted) await this.deps.clock.sleep(WAIT_MS, freed.signal);
     this.wakeForSlot = null;
   }

@@ -54,6 +54,7 @@ describe('Tick, from commit to queue', () => {
     expect(delivery?.message).toEqual({
       event,
       task: { id: task.id, name, group, executor, params, policy, pool },
+      queueEpoch: 'life-1',
       generationFloor: 0,
       publishedAt: BASE + 1000,
     });

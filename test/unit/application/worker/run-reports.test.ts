@@ -49,7 +49,7 @@ describe('RunReports', () => {
         detail: { attempt: 1, status: 'fail', started_at: BASE + 1000, finished_at: BASE + 1500 },
       },
     });
-    expect(reports.handedBack(BASE + 2000)).toMatchObject({
+    expect(reports.handedBack(BASE + 2000, 'drained')).toMatchObject({
       status: 'pending',
       reason: 'drained',
       attempt: 1,
