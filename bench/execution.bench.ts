@@ -23,9 +23,9 @@ import { until } from '../test/support/until.js';
 import { compare } from './measure.js';
 import { openStores, SILENT, type Stores } from './setup.js';
 
-const RUNS = 5000;
+const RUNS = 10_000;
 const ROUNDS = 5;
-const IN_FLIGHT = 200;
+const IN_FLIGHT = 500;
 
 /** Succeeds at once: what is measured is ax, not a target. */
 const INSTANT: Executor = {
