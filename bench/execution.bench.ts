@@ -15,10 +15,11 @@ import { SystemRandom } from '../src/adapters/system/system-random.js';
 import { UuidIds } from '../src/adapters/system/uuid-ids.js';
 import { PrometheusMetrics } from '../src/adapters/telemetry/prometheus-metrics.js';
 import { W3cTracer } from '../src/adapters/telemetry/w3c-tracer.js';
+import { type ExecutionReport } from '../src/domain/execution.js';
 import { DEFAULT_POLICY } from '../src/domain/policy.js';
 import { type Executor } from '../src/ports/executor.js';
 import { type QueueMessage } from '../src/ports/queue.js';
-import { buildEvent, buildTask } from '../test/support/builders.js';
+import { buildEvent, buildReport, buildTask } from '../test/support/builders.js';
 import { until } from '../test/support/until.js';
 import { compare } from './measure.js';
 import { openStores, SILENT, type Stores } from './setup.js';
@@ -54,7 +55,8 @@ it('executions: claim, finish, collect', async () => {
     'executions/s',
     ROUNDS,
     [
-      { name: 'raw loop: take, SET NX, finish in MULTI, insert', prepare: rawPublish, work: rawRuns },
+      { name: 'raw loop: take, SET NX, finish in MULTI, insert', prepare: rawPublish, work: rawRuns(false) },
+      { name: 'raw loop with reports and ledger as ax has', prepare: rawPublish, work: rawRuns(true) },
       { name: 'worker and collector of ax', prepare: axPublish, work: axRuns },
     ],
   );
@@ -123,59 +125,53 @@ async function rawPublish(): Promise<void> {
   client.disconnect();
 }
 
-/** The same messages without generations, marks, ledger and state machine. */
-async function rawRuns(): Promise<number> {
+/**
+ * The same messages without generations, marks and state machine. `withLedger` adds what makes a run traceable: a report when it begins,
+ * reports that carry the whole state, and a ledger line for each.
+ */
+const rawRuns = (withLedger: boolean) => async (): Promise<number> => {
   const client = new Redis(inject('redisUrl'));
   const collector = client.duplicate();
-  const working = rawWorker(client, lane(), results());
-  for (let done = 0; done < RUNS;) done += await rawCollect(collector, results());
+  const working = rawWorker(client, withLedger);
+  for (let done = 0; done < RUNS;) done += await rawCollect(collector, withLedger);
   await working;
   client.disconnect();
   collector.disconnect();
   return RUNS;
-}
+};
 
 type Entries = [stream: string, entries: [id: string, fields: string[]][]][] | null;
 
-async function rawWorker(client: Redis, lane: string, results: string): Promise<void> {
+async function rawWorker(client: Redis, withLedger: boolean): Promise<void> {
   for (let done = 0; done < RUNS;) {
-    const taken = (await client.xreadgroup(
-      'GROUP',
-      'raw',
-      'w',
-      'COUNT',
-      IN_FLIGHT,
-      'STREAMS',
-      lane,
-      '>',
-    )) as Entries;
-    const entries = taken?.[0]?.[1] ?? [];
-    const claim = client.pipeline();
-    const parsed = entries.map(([entry, fields]) => ({
+    const taken = await client.xreadgroup('GROUP', 'raw', 'w', 'COUNT', IN_FLIGHT, 'STREAMS', lane(), '>');
+    const parsed = ((taken as Entries)?.[0]?.[1] ?? []).map(([entry, fields]) => ({
       entry,
       message: JSON.parse(fields[1] ?? '') as QueueMessage,
     }));
-    for (const { message } of parsed) claim.set(`${lane}:claim:${message.event.id}`, 'w', 'PX', 15_000, 'NX');
+    const claim = client.pipeline();
+    for (const { message } of parsed) {
+      claim.set(`${lane()}:claim:${message.event.id}`, 'w', 'PX', 15_000, 'NX');
+      if (withLedger) claim.xadd(results(), '*', 'r', JSON.stringify(reportOf(message, 'running')));
+    }
     await claim.exec();
     const finish = client.multi();
     for (const { entry, message } of parsed) {
-      finish.xadd(
-        results,
-        '*',
-        'r',
-        JSON.stringify({ id: message.event.id, task: message.task.id, at: clock.now() }),
-      );
-      finish.xack(lane, 'raw', entry);
-      finish.xdel(lane, entry);
-      finish.del(`${lane}:claim:${message.event.id}`);
+      const { id, taskId } = message.event;
+      const short = { executionId: id, taskId, status: 'success', entry: { at: clock.now() } };
+      finish.xadd(results(), '*', 'r', JSON.stringify(withLedger ? reportOf(message, 'success') : short));
+      finish.xack(lane(), 'raw', entry);
+      finish.xdel(lane(), entry);
+      finish.del(`${lane()}:claim:${id}`);
     }
     await finish.exec();
-    done += entries.length;
+    done += parsed.length;
   }
 }
 
-async function rawCollect(client: Redis, results: string): Promise<number> {
-  const taken = (await client.xreadgroup(
+/** The number of runs that ended. */
+async function rawCollect(client: Redis, withLedger: boolean): Promise<number> {
+  const taken = await client.xreadgroup(
     'GROUP',
     'raw',
     'c',
@@ -184,26 +180,60 @@ async function rawCollect(client: Redis, results: string): Promise<number> {
     'BLOCK',
     20,
     'STREAMS',
-    results,
+    results(),
     '>',
-  )) as Entries;
-  const entries = taken?.[0]?.[1] ?? [];
+  );
+  const entries = (taken as Entries)?.[0]?.[1] ?? [];
   if (entries.length === 0) return 0;
-  const rows = entries.map(([, fields]) => {
-    const { id, task, at } = JSON.parse(fields[1] ?? '') as { id: string; task: string; at: number };
-    const now = new Date(at);
-    return [id, task, 'success', 'w', 1, 1, now, now, '{}', 1, now];
+  const reports = entries.map(([, fields]) => JSON.parse(fields[1] ?? '') as ExecutionReport);
+  const latest = new Map(reports.map((report) => [report.executionId, report]));
+  const rows = [...latest.values()].map(({ executionId, taskId, status, entry }) => {
+    const at = new Date(entry.at);
+    return [executionId, taskId, status, 'w', 1, 1, at, at, '{}', 1, at];
   });
   await stores.raw.query(
     `INSERT INTO execution_log (id, task_id, status, worker, generation, attempt, started_at, finished_at, evidence_json,
-     progress, updated_at) VALUES ?`,
+     progress, updated_at) VALUES ? ON DUPLICATE KEY UPDATE status = VALUES(status), finished_at = VALUES(finished_at)`,
     [rows],
   );
-  const ids = entries.map(([id]) => id);
+  if (withLedger) {
+    await stores.raw.query(
+      'INSERT IGNORE INTO execution_event (execution_id, at, generation, seq, kind, node, detail_json) VALUES ?',
+      [
+        reports.map(({ executionId, generation, seq, entry }) => [
+          executionId,
+          new Date(entry.at),
+          generation,
+          seq,
+          entry.kind,
+          entry.node,
+          JSON.stringify(entry.detail),
+        ]),
+      ],
+    );
+  }
+  const handles = entries.map(([id]) => id);
   await client
     .multi()
-    .xack(results, 'raw', ...ids)
-    .xdel(results, ...ids)
+    .xack(results(), 'raw', ...handles)
+    .xdel(results(), ...handles)
     .exec();
-  return entries.length;
+  return reports.filter(({ status }) => status === 'success').length;
+}
+
+function reportOf({ event }: QueueMessage, status: 'running' | 'success'): ExecutionReport {
+  const at = clock.now();
+  const evidence = { http_status: 200 };
+  const isEnd = status === 'success';
+  const detail = isEnd
+    ? { attempt: 1, status, reason: null, message: null, started_at: at, finished_at: at, evidence }
+    : { worker: 'w', generation: 1, published_at: at };
+  return buildReport({
+    executionId: event.id,
+    taskId: event.taskId,
+    seq: isEnd ? 1 : 0,
+    status,
+    evidence: isEnd ? evidence : {},
+    entry: { kind: isEnd ? 'finished' : 'claimed', at, node: 'w', detail },
+  });
 }
