@@ -140,6 +140,12 @@ describe('attempts of a ledger', () => {
     ]);
   });
 
+  it('end as unknown when another worker left the run to recovery, since the queue had lost data', () => {
+    expect(
+      attemptsOf([...START, entry('handed_back', 12, { attempt: 1, reason: 'queue_lost' })]),
+    ).toMatchObject([{ ...lost, attempt: 1, started_at: 10, finished_at: 12 }]);
+  });
+
   it('number anew after the queue lost the run and it was published again', () => {
     const ledger = [
       ...START,
