@@ -1,7 +1,12 @@
 import { type FieldProblem } from './errors.js';
 
 export type RetryStrategy = 'fixed' | 'exponential';
-export type OverlapPolicy = 'skip';
+export const OVERLAP_POLICIES = ['skip', 'queue', 'replace'] as const;
+/**
+ * What becomes of a run that comes while its task runs `maxConcurrent` times: it is skipped; it waits its turn, in the order of slots; or
+ * the oldest of those that run is stopped for it.
+ */
+export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 export type MisfirePolicy = 'fire_once' | 'skip' | 'catch_up';
 
 /** How a task may fail. Units are in the names; counts are whole numbers. */
@@ -16,6 +21,8 @@ export interface Policy {
   readonly retryMaxIntervalSec: number;
   /** Full jitter: the delay is drawn evenly from zero to the planned one. */
   readonly hasRetryJitter: boolean;
+  /** A run that takes longer is marked slow, and goes on; null: none is. */
+  readonly slowAfterSec: number | null;
   readonly maxConcurrent: number;
   readonly overlapPolicy: OverlapPolicy;
   readonly misfirePolicy: MisfirePolicy;
@@ -36,6 +43,7 @@ export const DEFAULT_POLICY: Policy = {
   retryStrategy: 'fixed',
   retryMaxIntervalSec: 3600,
   hasRetryJitter: false,
+  slowAfterSec: null,
   maxConcurrent: 1,
   overlapPolicy: 'skip',
   misfirePolicy: 'fire_once',
@@ -53,6 +61,7 @@ const RANGES: readonly { key: keyof Policy; field: string; min: number; max: num
   { key: 'retryCount', field: 'retry_count', min: 0, max: 100 },
   { key: 'retryIntervalSec', field: 'retry_interval', min: 1, max: 7 * DAY_SEC },
   { key: 'retryMaxIntervalSec', field: 'retry_max_interval', min: 1, max: 60 * DAY_SEC },
+  { key: 'slowAfterSec', field: 'slow_after_sec', min: 1, max: 7 * DAY_SEC },
   { key: 'maxConcurrent', field: 'max_concurrent', min: 1, max: 1000 },
   { key: 'misfireLimit', field: 'misfire_limit', min: 1, max: 1000 },
   { key: 'misfireMaxAgeSec', field: 'misfire_max_age_sec', min: 1, max: 366 * DAY_SEC },
@@ -63,8 +72,9 @@ const RANGES: readonly { key: keyof Policy; field: string; min: number; max: num
 export function policyProblems(policy: Policy): FieldProblem[] {
   const problems: FieldProblem[] = [];
   for (const { key, field, min, max } of RANGES) {
-    const value = policy[key] as number;
-    if (Number.isInteger(value) && value >= min && value <= max) continue;
+    const value = policy[key];
+    if (value === null && DEFAULT_POLICY[key] === null) continue;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) continue;
     problems.push({
       field,
       problem: `${value} is out of range`,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { taskDraft } from '../adapters/http/task-json.js';
 import { type UseCases } from '../application/use-cases.js';
 import { AxError } from '../domain/errors.js';
+import { type ExecutorSpec } from '../domain/executor-spec.js';
 import { isBroken } from '../domain/task.js';
 
 const FILE = z.strictObject({ tasks: z.array(z.looseObject({ id: z.string() })) });
@@ -22,7 +23,7 @@ export async function applyExamples(file: string, endpointUrl: string, useCases:
   for (const json of tasks) {
     const { id, draft } = taskDraft(json);
     if (isFirstRun) await useCases.manageTasks.create(id, draft, ACTOR);
-    else await moveToEndpoint(json.id, draft(0).executor.url, useCases);
+    else await moveToEndpoint(json.id, draft(0).executor, useCases);
   }
 }
 
@@ -32,10 +33,16 @@ async function isEmpty({ queryTasks, queryExecutions }: UseCases): Promise<boole
   return tasks.items.length === 0 && (await queryExecutions.list({}, page)).items.length === 0;
 }
 
-async function moveToEndpoint(id: string, url: string, { queryTasks, manageTasks }: UseCases): Promise<void> {
+async function moveToEndpoint(
+  id: string,
+  executor: ExecutorSpec,
+  { queryTasks, manageTasks }: UseCases,
+): Promise<void> {
   try {
     const task = await queryTasks.find(id);
-    if (isBroken(task) || task.executor.url === url || !isExampleUrl(task.executor.url)) return;
+    if (isBroken(task) || task.executor.type !== 'http' || executor.type !== 'http') return;
+    const { url } = executor;
+    if (task.executor.url === url || !isExampleUrl(task.executor.url)) return;
     const moved = { ...task, executor: { ...task.executor, url } };
     await manageTasks.replace(id, task.version, () => moved, ACTOR);
   } catch (error) {

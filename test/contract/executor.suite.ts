@@ -30,12 +30,12 @@ export interface ExecutorHarness {
 }
 
 const TIMEOUT_MS = 30_000;
-const STOP_REASONS: readonly StopReason[] = ['cancelled', 'drained', 'claim_lost'];
+const STOP_REASONS: readonly StopReason[] = ['cancelled', 'replaced', 'drained', 'claim_lost'];
 
-export const buildRequest = (
-  spec: ExecutorSpec,
-  overrides: Partial<ExecutorRequest> = {},
-): ExecutorRequest => ({
+export const buildRequest = <Spec extends ExecutorSpec>(
+  spec: Spec,
+  overrides: Partial<ExecutorRequest<Spec>> = {},
+): ExecutorRequest<Spec> => ({
   executionId: nextUuid(),
   taskId: 'task-1',
   spec,
@@ -45,8 +45,20 @@ export const buildRequest = (
   attempt: 1,
   timeoutMs: TIMEOUT_MS,
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  receipt: null,
   ...overrides,
 });
+
+/** Of an attempt that nobody sends a receipt for. */
+export async function outcomeOf<Spec extends ExecutorSpec>(
+  executor: Executor<Spec>,
+  request: ExecutorRequest<Spec>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const outcome = await executor.execute(request, signal);
+  if (outcome.status === 'delivered') throw new Error('delivered without being asked for a receipt');
+  return outcome;
+}
 
 export function executorSuite(name: string, factory: (clock: Clock) => Promise<ExecutorHarness>): void {
   describe(`${name} as an Executor`, () => {
@@ -69,19 +81,19 @@ export function executorSuite(name: string, factory: (clock: Clock) => Promise<E
       await peer.close();
     });
 
-    const execute = (spec: ExecutorSpec) => executor.execute(buildRequest(spec), controller.signal);
+    const execute = (spec: ExecutorSpec) => outcomeOf(executor, buildRequest(spec), controller.signal);
 
     /** A lasting attempt that the target has begun. */
     async function begin(signal = controller.signal): Promise<{ readonly outcome: Promise<Outcome> }> {
       const request = buildRequest(peer.lasting);
-      const outcome = executor.execute(request, signal);
+      const outcome = outcomeOf(executor, request, signal);
       await until('the target has begun', () => peer.begun(request.executionId) === 1);
       return { outcome };
     }
 
     it('says success, with evidence', async () => {
       const request = buildRequest(peer.succeeding);
-      const outcome = await executor.execute(request, controller.signal);
+      const outcome = await outcomeOf(executor, request, controller.signal);
       expect(outcome).toMatchObject({ status: 'success', reason: null, message: null });
       expect(outcome.evidence['duration_ms']).toBeTypeOf('number');
       expect(Object.keys(outcome.evidence).length).toBeGreaterThan(1);
@@ -113,7 +125,7 @@ export function executorSuite(name: string, factory: (clock: Clock) => Promise<E
     it('does not begin when the signal was aborted before', async () => {
       controller.abort('drained' satisfies StopReason);
       const request = buildRequest(peer.succeeding);
-      const outcome = await executor.execute(request, controller.signal);
+      const outcome = await outcomeOf(executor, request, controller.signal);
       expect(outcome).toMatchObject({ status: 'fail', reason: 'drained' });
       expect(peer.begun(request.executionId)).toBe(0);
     });

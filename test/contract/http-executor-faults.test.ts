@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HttpExecutor } from '../../src/adapters/executors/http-executor.js';
 import { SystemClock } from '../../src/adapters/system/system-clock.js';
-import { type ExecutorSpec } from '../../src/domain/executor-spec.js';
+import { type HttpExecutorSpec } from '../../src/domain/executors/http-spec.js';
 import { Callee, type CalleeOptions } from '../support/callee.js';
 import { raw, replyThenClose, stallHeaders } from '../support/callee-answers.js';
 import { openFullBacklog } from '../support/full-backlog.js';
@@ -13,7 +13,14 @@ import { buildRequest } from './executor.suite.js';
 const pem = (file: string) => readFileSync(new URL(`../support/tls/${file}`, import.meta.url), 'utf8');
 const TLS = { key: pem('self-signed.key.pem'), cert: pem('self-signed.cert.pem') };
 
-const postTo = (url: string): ExecutorSpec => ({ type: 'http', url, method: 'POST', headers: {} });
+const postTo = (url: string): HttpExecutorSpec => ({
+  type: 'http',
+  url,
+  method: 'POST',
+  headers: {},
+  ack: 'response',
+  signature: null,
+});
 
 describe('HttpExecutor and a callee at fault', () => {
   const clock = new SystemClock();

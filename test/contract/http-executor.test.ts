@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../src/adapters/system/system-clock.js';
 import { HttpExecutor } from '../../src/adapters/executors/http-executor.js';
-import { type HttpExecutorSpec, type HttpMethod } from '../../src/domain/executor-spec.js';
+import { type HttpExecutorSpec, type HttpMethod } from '../../src/domain/executors/http-spec.js';
 import { BASE } from '../support/builders.js';
 import { Callee } from '../support/callee.js';
 import { endlessBody, largeBody, raw, redirect, reply, stallBody } from '../support/callee-answers.js';
@@ -14,6 +14,8 @@ const specAt = (url: string, overrides: Partial<HttpExecutorSpec> = {}): HttpExe
   url,
   method: 'POST',
   headers: {},
+  ack: 'response',
+  signature: null,
   ...overrides,
 });
 

@@ -73,6 +73,8 @@ export function taskRepoSuite(name: string, open: StoreFactory): void {
             url: 'https://callee/x?q=1',
             method: 'PUT',
             headers: { 'X-A': "it's ?", B: '' },
+            ack: 'receipt',
+            signature: { secret: 'ORDERS' },
           },
           params: { deep: [1, null, { '?': ':id' }], text: '\u0000\u2028\\' },
           policy: {
@@ -82,6 +84,7 @@ export function taskRepoSuite(name: string, open: StoreFactory): void {
             retryStrategy: 'exponential',
             retryMaxIntervalSec: 5_184_000,
             hasRetryJitter: true,
+            slowAfterSec: 7,
             maxConcurrent: 1000,
             overlapPolicy: 'skip',
             misfirePolicy: 'catch_up',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { HTTP_METHODS } from '../../src/domain/executor-spec.js';
+import { HTTP_METHODS } from '../../src/domain/executors/http-spec.js';
 import { type Json } from '../../src/domain/json.js';
-import { type Policy } from '../../src/domain/policy.js';
+import { OVERLAP_POLICIES, type Policy } from '../../src/domain/policy.js';
 import { intervalAnchor, type Schedule } from '../../src/domain/schedule.js';
 import { type Task } from '../../src/domain/task.js';
 
@@ -19,7 +19,8 @@ const policy: fc.Arbitrary<Policy> = fc
     retryMaxIntervalSec: whole(DAY_SEC, 60 * DAY_SEC),
     hasRetryJitter: fc.boolean(),
     maxConcurrent: whole(1, 1000),
-    overlapPolicy: fc.constant('skip' as const),
+    slowAfterSec: fc.option(whole(1, 7 * DAY_SEC)),
+    overlapPolicy: fc.constantFrom(...OVERLAP_POLICIES),
     misfirePolicy: fc.constantFrom('fire_once', 'skip', 'catch_up'),
     misfireLimit: whole(1, 1000),
     misfireMaxAgeSec: whole(1, 366 * DAY_SEC),
@@ -63,6 +64,8 @@ export const anyTask = (createdAt = Date.UTC(2026, 0, 5, 0, 0, 0, 123)): fc.Arbi
       headers: fc.dictionary(fc.stringMatching(/^A[a-z-]{0,20}$/), fc.stringMatching(/^[ -~]{0,50}$/), {
         maxKeys: 5,
       }),
+      ack: fc.constantFrom('response' as const, 'receipt' as const),
+      signature: fc.constantFrom(null, { secret: 'ORDERS_2' }),
     }),
     params: fc
       .jsonValue({ maxDepth: 4 })

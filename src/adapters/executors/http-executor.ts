@@ -1,4 +1,5 @@
 import { type Outcome } from '../../domain/execution.js';
+import { type HttpExecutorSpec } from '../../domain/executors/http-spec.js';
 import { type Clock } from '../../ports/clock.js';
 import { type Executor, type ExecutorRequest, type StopReason } from '../../ports/executor.js';
 import { HttpExchange } from './http-exchange.js';
@@ -17,12 +18,12 @@ export interface HttpExecutorOptions {
  * Calls an HTTP target: 2xx is success, any other answer and a broken connection are fail, `timeoutMs` covers everything from the
  * name's resolution to the last byte. The body is read to its end and not kept, but for its tail. Redirects are not followed.
  */
-export class HttpExecutor implements Executor {
+export class HttpExecutor implements Executor<HttpExecutorSpec> {
   readonly type = 'http';
 
   constructor(private readonly options: HttpExecutorOptions) {}
 
-  async execute(request: ExecutorRequest, signal: AbortSignal): Promise<Outcome> {
+  async execute(request: ExecutorRequest<HttpExecutorSpec>, signal: AbortSignal): Promise<Outcome> {
     const { clock, version, ca } = this.options;
     const exchange = new HttpExchange(ca);
     const startedAt = clock.monotonicMs();
@@ -48,7 +49,12 @@ export class HttpExecutor implements Executor {
   async close(): Promise<void> {}
 }
 
-const STOP_REASONS: ReadonlySet<unknown> = new Set<StopReason>(['cancelled', 'drained', 'claim_lost']);
+const STOP_REASONS: ReadonlySet<unknown> = new Set<StopReason>([
+  'cancelled',
+  'replaced',
+  'drained',
+  'claim_lost',
+]);
 
 const isStopReason = (reason: unknown): reason is StopReason => STOP_REASONS.has(reason);
 

@@ -1,3 +1,4 @@
+import { type HttpExecutorSpec } from '../../domain/executors/http-spec.js';
 import { type ExecutorRequest } from '../../ports/executor.js';
 
 /** One request as it goes out. */
@@ -13,7 +14,7 @@ export interface HttpRequest {
 const METHODS_WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'DELETE']);
 
 /** The call that an attempt makes; the idempotency key is the same for all attempts of one execution. */
-export function httpRequestOf(request: ExecutorRequest, version: string): HttpRequest {
+export function httpRequestOf(request: ExecutorRequest<HttpExecutorSpec>, version: string): HttpRequest {
   const { spec } = request;
   const url = new URL(spec.url);
   const body = METHODS_WITHOUT_BODY.has(spec.method) ? null : bodyOf(request);
@@ -37,7 +38,7 @@ export function httpRequestOf(request: ExecutorRequest, version: string): HttpRe
   };
 }
 
-const bodyOf = (request: ExecutorRequest): string =>
+const bodyOf = (request: ExecutorRequest<HttpExecutorSpec>): string =>
   JSON.stringify({
     execution_id: request.executionId,
     task_id: request.taskId,

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { type FieldProblem } from '../../domain/errors.js';
-import { HTTP_METHODS } from '../../domain/executor-spec.js';
 import { type Json } from '../../domain/json.js';
 import {
   DEFAULT_POLICY as DEFAULT,
   type MisfirePolicy,
-  type OverlapPolicy,
+  OVERLAP_POLICIES,
   type RetryStrategy,
 } from '../../domain/policy.js';
 import { type Schedule } from '../../domain/schedule.js';
 import { ID_FIX, isTaskId } from '../../domain/task.js';
+import { executor } from './executor-fields.js';
 import { readWith, Refusal, strict } from './field-problems.js';
 import { readInstant } from './instant.js';
 
@@ -33,15 +33,6 @@ const instant = readWith(readInstant);
 
 const taskId = z.string().refine(isTaskId, { error: 'is not a task id', params: { fix: ID_FIX } });
 
-const executor = z.discriminatedUnion('type', [
-  strict({
-    type: z.literal('http'),
-    url: z.string(),
-    method: z.enum(HTTP_METHODS).default('POST'),
-    headers: z.record(z.string(), z.string()).default({}),
-  }),
-]);
-
 const writable = {
   name: z.string(),
   group: z.string().default('default'),
@@ -60,8 +51,9 @@ const writable = {
   retry_strategy: z.enum(['fixed', 'exponential'] satisfies RetryStrategy[]).default(DEFAULT.retryStrategy),
   retry_max_interval: z.number().default(DEFAULT.retryMaxIntervalSec),
   retry_jitter: z.boolean().default(DEFAULT.hasRetryJitter),
+  slow_after_sec: z.number().nullish(),
   max_concurrent: z.number().default(DEFAULT.maxConcurrent),
-  overlap_policy: z.enum(['skip'] satisfies OverlapPolicy[]).default(DEFAULT.overlapPolicy),
+  overlap_policy: z.enum(OVERLAP_POLICIES).default(DEFAULT.overlapPolicy),
   misfire_policy: z
     .enum(['fire_once', 'skip', 'catch_up'] satisfies MisfirePolicy[])
     .default(DEFAULT.misfirePolicy),

@@ -4,6 +4,7 @@ import { type FieldProblem, InvalidInput } from '../../domain/errors.js';
 import { type Policy } from '../../domain/policy.js';
 import { intervalAnchor, type Schedule } from '../../domain/schedule.js';
 import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
+import { executorJson, executorOf } from './executor-fields.js';
 import { check } from './field-problems.js';
 import { instantText } from './instant.js';
 import { NEW_TASK, REPLACED_TASK, scheduleFieldProblems, type TaskFields } from './task-fields.js';
@@ -53,7 +54,7 @@ const draftOf =
     name: fields.name,
     group: fields.group,
     schedule: scheduleOf(fields, createdAt),
-    executor: fields.executor,
+    executor: executorOf(fields.executor),
     params: fields.params,
     policy: policyOf(fields),
     pool: fields.pool,
@@ -91,6 +92,7 @@ const policyOf = (fields: TaskFields): Policy => ({
   retryStrategy: fields.retry_strategy,
   retryMaxIntervalSec: fields.retry_max_interval,
   hasRetryJitter: fields.retry_jitter,
+  slowAfterSec: fields.slow_after_sec ?? null,
   maxConcurrent: fields.max_concurrent,
   overlapPolicy: fields.overlap_policy,
   misfirePolicy: fields.misfire_policy,
@@ -109,7 +111,7 @@ export function taskJson(task: Task | BrokenTask): Readonly<Record<string, unkno
     name,
     group,
     ...scheduleJson(task.schedule),
-    executor: task.executor,
+    executor: executorJson(task.executor),
     params: task.params,
     ...policyJson(task.policy),
     pool: task.pool,
@@ -141,6 +143,7 @@ const policyJson = (policy: Policy) => ({
   retry_strategy: policy.retryStrategy,
   retry_max_interval: policy.retryMaxIntervalSec,
   retry_jitter: policy.hasRetryJitter,
+  slow_after_sec: policy.slowAfterSec,
   max_concurrent: policy.maxConcurrent,
   overlap_policy: policy.overlapPolicy,
   misfire_policy: policy.misfirePolicy,

@@ -1,4 +1,5 @@
 import { type ExecutionReport, type LedgerEntry, STATUSES } from '../../domain/execution.js';
+import { isExecutorType, restoreExecutor } from '../../domain/executor-spec.js';
 import { DEFAULT_POLICY, type Policy } from '../../domain/policy.js';
 import { type TriggerEvent } from '../../domain/trigger.js';
 import { type QueueMessage, type TaskSnapshot } from '../../ports/queue.js';
@@ -26,6 +27,10 @@ const oneOf =
   (...values: readonly string[]): Check =>
   (value) =>
     values.includes(value as string);
+const typeOf =
+  (example: unknown): Check =>
+  (value) =>
+    typeof value === typeof example;
 const record: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const EVENT = shapeOf<TriggerEvent>({
@@ -80,8 +85,9 @@ const REPORT = shapeOf<ExecutionReport>({
 
 const ENTRY = shapeOf<LedgerEntry>({ kind: text, at: number, node: text, detail: record });
 
+/** A member without a default is a number or null. */
 const POLICY = Object.entries(DEFAULT_POLICY).map(
-  ([name, value]) => [name as keyof Policy, typeof value] as const,
+  ([name, value]) => [name as keyof Policy, value === null ? orNull(number) : typeOf(value)] as const,
 );
 
 export const encode = (value: QueueMessage | ExecutionReport): string => JSON.stringify(value);
@@ -93,11 +99,13 @@ export function decodeMessage(json: string): QueueMessage {
   const task = checked<TaskSnapshot>('task', message.task, TASK);
   // A member that is younger than the message gets its default.
   const policy = { ...DEFAULT_POLICY, ...task.policy };
-  for (const [name, standard] of POLICY) {
-    if (typeof policy[name] !== standard) throw refusal(`policy.${name}`);
+  for (const [name, check] of POLICY) {
+    if (!check(policy[name])) throw refusal(`policy.${name}`);
   }
   if (event.taskId !== task.id) throw refusal('event.taskId');
-  return { ...message, task: { ...task, policy } };
+  const executor = isExecutorType(task.executor.type) ? restoreExecutor({ ...task.executor }) : task.executor;
+  if (executor === null) throw refusal('task.executor');
+  return { ...message, task: { ...task, executor, policy } };
 }
 
 /** @throws Error that names the broken member. */

@@ -1,11 +1,12 @@
 import { type Knex } from 'knex';
 import { type Dialect } from './dialect.js';
 import { firstTables } from './migrations/0001-first-tables.js';
+import { slowAfter } from './migrations/0003-slow-after.js';
 import { type Migration } from './migrations/migration.js';
 import { type SqlDb, Statements } from './sql-db.js';
 import { toAxError } from './sql-errors.js';
 
-const MIGRATIONS: readonly Migration[] = [firstTables];
+const MIGRATIONS: readonly Migration[] = [firstTables, slowAfter];
 const TABLE = 'ax_migration';
 
 /** Brings the schema up to this code; returns the names of the steps taken. Concurrent calls wait for each other. */

@@ -1,15 +1,11 @@
 import { parseCron } from '../../domain/cron.js';
 import { AxError, InvalidInput, messageOf } from '../../domain/errors.js';
-import {
-  executorProblems,
-  type ExecutorSpec,
-  HTTP_METHODS,
-  type HttpMethod,
-} from '../../domain/executor-spec.js';
+import { executorProblems, type ExecutorSpec, restoreExecutor } from '../../domain/executor-spec.js';
+import { isTextRecord } from '../../domain/executors/text-record.js';
 import { type Json } from '../../domain/json.js';
 import {
   type MisfirePolicy,
-  type OverlapPolicy,
+  OVERLAP_POLICIES,
   type Policy,
   policyProblems,
   type RetryStrategy,
@@ -19,7 +15,6 @@ import { type BrokenTask, type Task } from '../../domain/task.js';
 import { type TaskColumn, type TaskRow } from './task-row.js';
 
 const RETRY_STRATEGIES: readonly RetryStrategy[] = ['fixed', 'exponential'];
-const OVERLAP_POLICIES: readonly OverlapPolicy[] = ['skip'];
 const MISFIRE_POLICIES: readonly MisfirePolicy[] = ['fire_once', 'skip', 'catch_up'];
 const KNOWN_CRONS = 10_000;
 
@@ -97,6 +92,7 @@ function policy(row: TaskRow): Policy {
     retryStrategy: oneOf(row, 'retry_strategy', RETRY_STRATEGIES),
     retryMaxIntervalSec: whole(row, 'retry_max_interval_sec'),
     hasRetryJitter: flag(row, 'retry_jitter'),
+    slowAfterSec: wholeOrNull(row, 'slow_after_sec'),
     maxConcurrent: whole(row, 'max_concurrent'),
     overlapPolicy: oneOf(row, 'overlap_policy', OVERLAP_POLICIES),
     misfirePolicy: oneOf(row, 'misfire_policy', MISFIRE_POLICIES),
@@ -111,10 +107,8 @@ function policy(row: TaskRow): Policy {
 }
 
 function executor(row: TaskRow): ExecutorSpec {
-  const { type, url, method, headers } = record(row, 'executor_json');
-  const isHttp = type === 'http' && typeof url === 'string' && HTTP_METHODS.includes(method as HttpMethod);
-  if (!isHttp || !isTextRecord(headers)) throw corrupt('executor_json', row.executor_json);
-  const spec: ExecutorSpec = { type, url, method: method as HttpMethod, headers };
+  const spec = restoreExecutor(record(row, 'executor_json'));
+  if (spec === null) throw corrupt('executor_json', row.executor_json);
   const problems = executorProblems(spec);
   if (problems.length > 0) throw new InvalidInput(problems);
   return spec;
@@ -125,9 +119,6 @@ function labels(row: TaskRow): Readonly<Record<string, string>> {
   if (!isTextRecord(found)) throw corrupt('labels_json', row.labels_json);
   return found;
 }
-
-const isTextRecord = (value: unknown): value is Record<string, string> =>
-  typeof value === 'object' && value !== null && Object.values(value).every((v) => typeof v === 'string');
 
 const corrupt = (column: TaskColumn, value: unknown): AxError =>
   new AxError('corrupt_row', `${column} holds ${String(JSON.stringify(value)).slice(0, 100)}`);

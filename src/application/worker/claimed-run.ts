@@ -119,7 +119,7 @@ export class ClaimedRun {
   private async execute(executor: Executor, traceparent: string): Promise<Outcome> {
     const { event, task } = this.message;
     try {
-      return await executor.execute(
+      const outcome = await executor.execute(
         {
           executionId: event.id,
           taskId: task.id,
@@ -130,9 +130,12 @@ export class ClaimedRun {
           attempt: this.attempt,
           timeoutMs: task.policy.timeoutSec * 1000,
           traceparent,
+          receipt: null,
         },
         this.stop.signal,
       );
+      if (outcome.status === 'delivered') throw new Error('delivered without being asked for a receipt');
+      return outcome;
     } catch (error) {
       this.deps.logger.error({ ...this.facts(), err: error }, 'executor threw, which is a bug');
       return { status: 'fail', reason: 'internal_error', message: messageOf(error), evidence: {} };

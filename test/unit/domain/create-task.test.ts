@@ -157,6 +157,8 @@ describe('all problems of a definition', () => {
       url: 'ftp://ann:secret@host/',
       method: 'POST',
       headers: { 'x y': '', 'X-A': 'a\nb' },
+      ack: 'response',
+      signature: null,
     },
     params: 'x'.repeat(MAX_PARAMS_BYTES),
     policy: policyOf({ timeoutSec: 0, retryCount: 1 }),

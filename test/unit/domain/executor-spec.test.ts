@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { executorProblems, type HttpExecutorSpec } from '../../../src/domain/executor-spec.js';
+import { executorProblems } from '../../../src/domain/executor-spec.js';
+import { type HttpExecutorSpec } from '../../../src/domain/executors/http-spec.js';
 
 const spec = (overrides: Partial<HttpExecutorSpec> = {}): HttpExecutorSpec => ({
   type: 'http',
   url: 'https://orders.example/jobs/sync?full=1#part',
   method: 'POST',
   headers: {},
+  ack: 'response',
+  signature: null,
   ...overrides,
 });
 const problemsOf = (overrides: Partial<HttpExecutorSpec>) =>

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpExecutor } from '../../../../src/adapters/executors/http-executor.js';
 import { SystemClock } from '../../../../src/adapters/system/system-clock.js';
-import { executorProblems, type HttpExecutorSpec } from '../../../../src/domain/executor-spec.js';
+import { executorProblems } from '../../../../src/domain/executor-spec.js';
+import { type HttpExecutorSpec } from '../../../../src/domain/executors/http-spec.js';
 import { buildRequest } from '../../../contract/executor.suite.js';
 import { Callee } from '../../../support/callee.js';
 import { until } from '../../../support/until.js';
@@ -17,6 +18,8 @@ describe('what the domain lets through', () => {
     url: callee.origin + path,
     method: 'POST',
     headers,
+    ack: 'response',
+    signature: null,
   });
   const executor = new HttpExecutor({ clock: new SystemClock(), version: '0.0.0' });
   const execute = (sent: HttpExecutorSpec) =>
