@@ -56,7 +56,8 @@ interface Detail {
 
 describe("One run's path, as ARCHITECTURE.md tells it, on MySQL and Redis", () => {
   const rows = readPath();
-  const journal = new Journal((value) => JSON.stringify(value)?.includes(`"${TASK_ID}"`) === true);
+  const clock = new SystemClock();
+  const journal = new Journal(clock, (value) => JSON.stringify(value)?.includes(`"${TASK_ID}"`) === true);
   const loops = new RunningLoops();
   let callee: Callee;
   let database: MysqlDatabase;
@@ -73,7 +74,6 @@ describe("One run's path, as ARCHITECTURE.md tells it, on MySQL and Redis", () =
     callee.on('/job', reply({ status: 503 }));
     database = await createMysqlDatabase(inject('mysqlUrl'));
     namespace = new RedisNamespace(inject('redisUrl'));
-    const clock = new SystemClock();
     db = connectMysql(database.url, { clock });
     await migrate(db);
     const urls = { AX_MYSQL_URL: database.url, AX_REDIS_URL: inject('redisUrl'), AX_ADMIN_TOKEN: TOKEN };
@@ -92,7 +92,7 @@ describe("One run's path, as ARCHITECTURE.md tells it, on MySQL and Redis", () =
     loops.start(container.get(T.scheduleLoop));
     loops.start(container.get(T.workerLoop));
     loops.start(container.get(T.collectResults));
-    runAt = Date.now() + 1500;
+    runAt = clock.now() + 1500;
     const created = await call('POST', '/api/tasks', {
       id: TASK_ID,
       name: 'One run',

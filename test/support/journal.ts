@@ -1,3 +1,5 @@
+import { type Clock } from '../../src/ports/clock.js';
+
 /** One call to a port, when it began or, if only its answer tells what it is about, when it ended. */
 export interface JournalEntry {
   readonly call: string;
@@ -9,11 +11,14 @@ export interface JournalEntry {
 export class Journal {
   readonly entries: JournalEntry[] = [];
 
-  /** `isAbout`: whether arguments or an answer have to do with it. */
-  constructor(private readonly isAbout: (value: unknown) => boolean) {}
+  /** `clock`: that of the watched node. `isAbout`: whether arguments or an answer have to do with it. */
+  constructor(
+    private readonly clock: Pick<Clock, 'now'>,
+    private readonly isAbout: (value: unknown) => boolean,
+  ) {}
 
   note(call: string, args: readonly unknown[] = []): void {
-    this.entries.push({ call, at: Date.now(), args });
+    this.entries.push({ call, at: this.clock.now(), args });
   }
 
   /** The port, with its asynchronous calls in the journal as `name.method`; those in `always` whatever they are about. */
