@@ -4,7 +4,7 @@ import { type Wakeup } from '../ports/wakeup.js';
 /** Sleeps that end early on a wake-up or a stop; a wake-up between two sleeps makes the second one return at once. */
 export class WakeableSleep {
   private wasWoken = false;
-  private current: AbortController | null = null;
+  private endCurrent: () => void = () => undefined;
   private readonly unsubscribe: () => void;
 
   constructor(
@@ -16,20 +16,26 @@ export class WakeableSleep {
 
   wake(): void {
     this.wasWoken = true;
-    this.current?.abort();
+    this.endCurrent();
   }
 
   async sleep(ms: number, stop: AbortSignal): Promise<void> {
-    if (!this.wasWoken && !stop.aborted && ms > 0) {
-      const controller = new AbortController();
-      const onStop = () => controller.abort();
-      this.current = controller;
-      stop.addEventListener('abort', onStop, { once: true });
-      await this.clock.sleep(ms, controller.signal);
-      stop.removeEventListener('abort', onStop);
-      this.current = null;
-    }
+    if (!this.wasWoken && !stop.aborted && ms > 0) await this.untilWoken(ms, stop);
     this.wasWoken = false;
+  }
+
+  private untilWoken(ms: number, stop: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        stop.removeEventListener('abort', end);
+        this.endCurrent = () => undefined;
+        resolve();
+      };
+      const cancel = this.clock.schedule(ms, end);
+      stop.addEventListener('abort', end, { once: true });
+      this.endCurrent = end;
+    });
   }
 
   close(): void {

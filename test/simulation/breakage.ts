@@ -15,10 +15,6 @@ export const BREAKAGES: readonly Breakage[] = [
   'from_now_on_takeover',
 ];
 
-/** The schema without the second line of defence. */
-export const withoutUniqueKey = (schema: readonly string[]): string[] =>
-  schema.map((statement) => statement.replace(/,\s*CONSTRAINT trigger_event_slot UNIQUE \([^)]*\)/, ''));
-
 /** Takes every claim of an execution for its latest one. */
 export class ForgivingClaims implements Claims {
   private readonly latest = new Map<string, Claim>();

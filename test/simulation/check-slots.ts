@@ -1,6 +1,7 @@
+import { type AuditEntry } from '../../src/ports/audit.js';
 import { type Reign, reignsOf, slotsOf } from './oracle.js';
 import { MAX_SKEW_MS } from './plan.js';
-import { type AuditRow, type StoredEvent } from './watched-store.js';
+import { type StoredEvent } from './watched-store.js';
 
 export interface Violation {
   readonly rule: string;
@@ -20,7 +21,7 @@ export const UNDECIDED_MS = 60_000;
 const LEASE_MS = 5000;
 
 /** Rules of slots: each expected one has exactly one event or lies in one skipped range; no others have any; fired in the window or flagged. */
-export function checkSlots(audit: readonly AuditRow[], events: readonly StoredEvent[]): Violation[] {
+export function checkSlots(audit: readonly AuditEntry[], events: readonly StoredEvent[]): Violation[] {
   const reigns = reignsOf(audit);
   const scheduled = events.filter(({ kind }) => kind === 'schedule');
   const tasks = new Set([...reigns.map(({ taskId }) => taskId), ...scheduled.map(({ taskId }) => taskId)]);
@@ -44,11 +45,11 @@ function checkTask(taskId: string, reigns: readonly Reign[], events: readonly St
     const until = to === Infinity ? last : to - SKEW_MS - UNDECIDED_MS;
     for (const slot of slotsOf(schedule, from + SKEW_MS, until)) required.add(slot);
   }
-  const slots = [...new Set([...allowed, ...required])].sort((a, b) => a - b);
+  const slots = [...new Set([...allowed, ...required])];
   for (const event of events) {
-    for (const slot of slots)
-      if (slot >= event.slot && slot <= (event.rangeEnd ?? event.slot))
-        covers.set(slot, [...(covers.get(slot) ?? []), event]);
+    const { slot: first, rangeEnd } = event;
+    const covered = rangeEnd === null ? [first] : slots.filter((slot) => slot >= first && slot <= rangeEnd);
+    for (const slot of covered) covers.set(slot, [...(covers.get(slot) ?? []), event]);
   }
   const told = (rule: string, slot: number, text: string, event?: StoredEvent): Violation => {
     return {
@@ -80,7 +81,7 @@ function outsideWindow(
   told: (rule: string, slot: number, text: string, event: StoredEvent) => Violation,
 ): Violation[] {
   const { slot, windowStart, windowEnd, firedAt, recordedAt, rangeEnd } = event;
-  const isFlagged = event.isMisfire === 1;
+  const isFlagged = event.isMisfire;
   const isSkip = event.reason === 'misfire';
   const isOnTime = firedAt >= windowStart && firedAt <= windowEnd;
   const problems = [

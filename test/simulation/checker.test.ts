@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { type AuditEntry } from '../../src/ports/audit.js';
 import { BASE } from '../support/builders.js';
 import { checkSlots } from './check-slots.js';
 import { reignsOf, slotsOf } from './oracle.js';
-import { type AuditRow, type StoredEvent } from './watched-store.js';
+import { type StoredEvent } from './watched-store.js';
 
 const SECOND = 1000;
 const interval = { type: 'interval', everySec: 60, anchorAt: BASE } as const;
 
-const created = (schedule: object = interval): AuditRow => ({
+const created = (schedule: object = interval): AuditEntry => ({
   at: BASE,
+  actor: 'someone',
   action: 'task.create',
   subject: 't1',
-  after_json: JSON.stringify({ isEnabled: true, schedule }),
+  before: null,
+  after: { isEnabled: true, schedule },
 });
 
 const eventAt = (minute: number, overrides: Partial<StoredEvent> = {}): StoredEvent => {
@@ -25,19 +28,16 @@ const eventAt = (minute: number, overrides: Partial<StoredEvent> = {}): StoredEv
     windowStart: slot,
     windowEnd: slot + 5 * SECOND,
     firedAt: slot + 10,
-    isMisfire: 0,
+    isMisfire: false,
     node: 'c1.1',
     recordedAt: slot + 12,
     status: 'success',
     reason: null,
-    worker: 'w1.1',
-    generation: 1,
-    attempt: 1,
     ...overrides,
   };
 };
 
-const rules = (events: readonly StoredEvent[], audit: readonly AuditRow[] = [created()]) =>
+const rules = (events: readonly StoredEvent[], audit: readonly AuditEntry[] = [created()]) =>
   checkSlots(audit, events).map(({ rule }) => rule);
 
 describe('Expected slots', () => {
@@ -58,13 +58,9 @@ describe('Expected slots', () => {
   });
 
   it('begin anew with each enabling and change of schedule, and go on through other changes', () => {
-    const change = (at: number, task: object | null): AuditRow => {
-      return {
-        at: BASE + at,
-        action: task === null ? 'task.delete' : 'task.update',
-        subject: 't1',
-        after_json: JSON.stringify(task),
-      };
+    const change = (at: number, task: object | null): AuditEntry => {
+      const action = task === null ? 'task.delete' : 'task.update';
+      return { ...created(), at: BASE + at, action, after: task };
     };
     const reigns = reignsOf([
       created(),
@@ -98,7 +94,7 @@ describe('The checker of slots', () => {
       ...created(),
       at: BASE + 90 * SECOND,
       action: 'task.toggle',
-      after_json: '{"isEnabled":false}',
+      after: { isEnabled: false },
     };
     expect(rules([eventAt(1), eventAt(2)], [created(), disabled])).toEqual(['stray']);
   });
@@ -106,7 +102,7 @@ describe('The checker of slots', () => {
   it('takes a skipped range for its slots, and finds one that covers a slot which fired', () => {
     const range = {
       rangeEnd: BASE + 180 * SECOND,
-      isMisfire: 1,
+      isMisfire: true,
       reason: 'misfire',
       firedAt: BASE + 200 * SECOND,
     };
@@ -116,7 +112,7 @@ describe('The checker of slots', () => {
 
   it.each([
     ['late', { firedAt: BASE + 70 * SECOND }],
-    ['flagged on time', { isMisfire: 1 }],
+    ['flagged on time', { isMisfire: true }],
     ['recorded long before its slot', { recordedAt: BASE + 50 * SECOND }],
     ['recorded long after its window', { recordedAt: BASE + 90 * SECOND }],
   ])('finds an event that is %s', (_, overrides) =>

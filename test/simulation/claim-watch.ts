@@ -18,6 +18,8 @@ interface Watched {
  */
 export class ClaimWatch implements Claims {
   private readonly book = new Map<string, Watched>();
+  /** Executions of a task that may hold a mark. */
+  private readonly marked = new Map<string, Set<string>>();
 
   constructor(
     private readonly claims: Claims,
@@ -52,7 +54,7 @@ export class ClaimWatch implements Claims {
       this.tell('max_concurrent', executionId, `claimed while ${others} others of ${limit} run`);
     if (answer.isSaturated && others < limit)
       this.tell('false_overlap', executionId, `saturated while ${others} others of ${limit} run`);
-    this.book.set(executionId, {
+    this.write(executionId, {
       worker,
       generation,
       taskId,
@@ -126,15 +128,24 @@ export class ClaimWatch implements Claims {
       endsAt: this.nowMs(),
       state: 'live',
     };
-    this.book.set(executionId, asserted);
+    this.write(executionId, asserted);
     return asserted;
+  }
+
+  private write(executionId: string, watched: Watched): void {
+    this.book.set(executionId, watched);
+    const marked = this.marked.get(watched.taskId) ?? new Set();
+    this.marked.set(watched.taskId, watched.hasMark ? marked.add(executionId) : marked);
   }
 
   private marksOf(taskId: string, except: string): number {
     let marks = 0;
-    for (const [executionId, { hasMark, endsAt, state, taskId: of }] of this.book)
-      if (of === taskId && executionId !== except && hasMark && state === 'live' && endsAt > this.nowMs())
-        marks += 1;
+    const marked = this.marked.get(taskId) ?? new Set();
+    for (const executionId of marked) {
+      const { hasMark = false, state = 'finished', endsAt = 0 } = this.book.get(executionId) ?? {};
+      if (!hasMark || state === 'finished') marked.delete(executionId);
+      else if (executionId !== except && state === 'live' && endsAt > this.nowMs()) marks += 1;
+    }
     return marks;
   }
 

@@ -1,25 +1,19 @@
 import { InProcessBroker } from '../../src/adapters/embedded/in-process-broker.js';
 import { InProcessLock } from '../../src/adapters/embedded/in-process-lock.js';
 import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
-import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
-import { SqlTaskRepo } from '../../src/adapters/sql/sql-task-repo.js';
-import { SqlTriggerRepo } from '../../src/adapters/sql/sql-trigger-repo.js';
 import { type Queue } from '../../src/ports/queue.js';
 import { type Results } from '../../src/ports/results.js';
 import { type TriggerRepo } from '../../src/ports/trigger-repo.js';
 import { BASE } from '../support/builders.js';
-import {
-  type Breakage,
-  ForgivingClaims,
-  publishingFirst,
-  startingFromNow,
-  withoutUniqueKey,
-} from './breakage.js';
+import { type CommitFault } from '../support/memory-store/memory-db.js';
+import { MemoryExecutionRepo } from '../support/memory-store/memory-execution-repo.js';
+import { MemoryTaskRepo } from '../support/memory-store/memory-task-repo.js';
+import { MemoryTriggerRepo } from '../support/memory-store/memory-trigger-repo.js';
+import { type Breakage, ForgivingClaims, publishingFirst, startingFromNow } from './breakage.js';
 import { Callees } from './callee.js';
 import { Chance } from './chance.js';
 import { ClaimWatch } from './claim-watch.js';
 import { Copier } from './copying-broker.js';
-import { type CommitFault } from './fast-sqlite.js';
 import { Journal } from './journal.js';
 import { Machine } from './machine.js';
 import { COORDINATORS, type Plan } from './plan.js';
@@ -40,9 +34,9 @@ export class Cluster {
   readonly callees: Callees;
   readonly copier: Copier;
   readonly store: WatchedStore;
-  readonly tasks: SqlTaskRepo;
-  readonly triggers: SqlTriggerRepo;
-  readonly executions: SqlExecutionRepo;
+  readonly tasks: MemoryTaskRepo;
+  readonly triggers: MemoryTriggerRepo;
+  readonly executions: MemoryExecutionRepo;
   readonly machines = new Map<string, Machine>();
   broker: Broker;
   lock: InProcessLock;
@@ -52,18 +46,16 @@ export class Cluster {
   private lastDecider: string | null = null;
 
   constructor(
-    schema: readonly string[],
     { seed, machines }: Pick<Plan, 'seed' | 'machines'>,
     private readonly breakage: Breakage | null,
   ) {
     const chance = new Chance(seed);
     this.ofCommits = chance.named('commits');
-    const tables = breakage === 'no_unique_key' ? withoutUniqueKey(schema) : schema;
-    this.store = new WatchedStore(tables, this.time);
-    const { db } = this.store.sqlite;
-    this.tasks = new SqlTaskRepo(db);
-    this.triggers = new SqlTriggerRepo(db);
-    this.executions = new SqlExecutionRepo(db);
+    this.store = new WatchedStore(this.time, { hasUniqueSlots: breakage !== 'no_unique_key' });
+    const { db } = this.store;
+    this.tasks = new MemoryTaskRepo(db);
+    this.triggers = new MemoryTriggerRepo(db);
+    this.executions = new MemoryExecutionRepo(db);
     this.callees = new Callees(seed);
     this.copier = new Copier(chance.named('copies'));
     this.lock = new InProcessLock(this.time);
@@ -86,8 +78,8 @@ export class Cluster {
 
   /** From now on this share of all commits fails; null: none. */
   failCommits(fault: { readonly share: number; readonly when: CommitFault } | null): void {
-    const { sqlite } = this.store;
-    sqlite.commitFault = fault === null ? null : () => (this.ofCommits.is(fault.share) ? fault.when : null);
+    this.store.db.commitFault =
+      fault === null ? null : () => (this.ofCommits.is(fault.share) ? fault.when : null);
   }
 
   nextNode(): number {

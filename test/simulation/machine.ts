@@ -47,8 +47,8 @@ export class Machine {
   api: { readonly manage: ManageTasks; readonly run: RunTask } | null = null;
   private lives = 0;
   private subscriptions: (() => void)[] = [];
-  /** What this life waits for at the queue ends with it. */
-  private readonly waits = new Set<AbortController>();
+  /** What this life waits for at the queue ends with it, by the signal that the life itself gave. */
+  private readonly waits = new Map<AbortSignal, AbortController>();
   private trap: { readonly trap: NonNullable<Trap>; readonly spring: () => void } | null = null;
   private skewMs: number;
 
@@ -118,7 +118,8 @@ export class Machine {
     this.node = null;
     this.api = null;
     this.trap = null;
-    for (const wait of this.waits) wait.abort();
+    for (const wait of this.waits.values()) wait.abort();
+    this.waits.clear();
     for (const unsubscribe of this.subscriptions.splice(0)) unsubscribe();
   }
 
@@ -191,7 +192,7 @@ export class Machine {
       depth: () => cluster.broker.queue.depth(),
       states: (keys) => cluster.broker.queue.states(keys),
       giveBack: (deliveries) => cluster.broker.queue.giveBack(deliveries),
-      take: (request) => this.patiently(request, (longer) => cluster.broker.queue.take(longer)),
+      take: (request) => cluster.broker.queue.take(this.patiently(request)),
     };
   }
 
@@ -200,25 +201,22 @@ export class Machine {
     return {
       acknowledge: (batch) => cluster.broker.results.acknowledge(batch),
       backlog: () => cluster.broker.results.backlog(),
-      take: (request) => this.patiently(request, (longer) => cluster.broker.results.take(longer)),
+      take: (request) => cluster.broker.results.take(this.patiently(request)),
     };
   }
 
-  private async patiently<R extends { waitMs: number; signal: AbortSignal }, T>(
-    request: R,
-    take: (request: R) => Promise<T>,
-  ): Promise<T> {
+  private patiently<R extends { waitMs: number; signal: AbortSignal }>(request: R): R {
+    return { ...request, waitMs: request.waitMs * PATIENCE, signal: this.waitFor(request.signal) };
+  }
+
+  private waitFor(signal: AbortSignal): AbortSignal {
+    const known = this.waits.get(signal);
+    if (known !== undefined) return known.signal;
     const wait = new AbortController();
-    const end = () => wait.abort();
-    this.waits.add(wait);
-    request.signal.addEventListener('abort', end, { once: true });
-    if (request.signal.aborted) end();
-    try {
-      return await take({ ...request, waitMs: request.waitMs * PATIENCE, signal: wait.signal });
-    } finally {
-      request.signal.removeEventListener('abort', end);
-      this.waits.delete(wait);
-    }
+    this.waits.set(signal, wait);
+    signal.addEventListener('abort', () => wait.abort(), { once: true });
+    if (signal.aborted) wait.abort();
+    return wait.signal;
   }
 
   private disturb(link: Link, side: Side): void {
@@ -234,11 +232,12 @@ export class Machine {
     link.after = at('after');
   }
 
-  /** The way of a message; what reaches a stopped process waits there. */
-  private async delay(side: Side): Promise<void> {
+  /** The way of a message; what reaches a stopped process waits there. Nothing to wait for: undefined. */
+  private delay(side: Side): Promise<void> | undefined {
     const slow = this.slowMs[side];
-    if (slow > 0) await this.cluster.time.sleep(this.chance.int(0, slow));
-    else if (this.chance.is(USUAL.share)) await this.cluster.time.sleep(this.chance.int(1, USUAL.mostMs));
-    await this.clock.awake();
+    const isUsual = slow === 0 && !this.chance.is(USUAL.share);
+    if (isUsual) return this.clock.isPaused ? this.clock.awake() : undefined;
+    const ms = slow > 0 ? this.chance.int(0, slow) : this.chance.int(1, USUAL.mostMs);
+    return this.cluster.time.sleep(ms).then(() => this.clock.awake());
   }
 }

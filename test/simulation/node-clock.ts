@@ -4,7 +4,8 @@ import { type VirtualTime } from './virtual-time.js';
 
 /** Time as one machine sees it: off by a little, running a little fast or slow, and standing still for a stopped process. */
 export class NodeClock implements Clock {
-  private isPaused = false;
+  /** Whether the process is stopped. */
+  isPaused = false;
   private readonly waiting: (() => void)[] = [];
 
   constructor(

@@ -1,4 +1,4 @@
-import { type AuditRow } from './watched-store.js';
+import { type AuditEntry } from '../../src/ports/audit.js';
 
 /** What the audit log keeps of a task, as far as expected slots depend on it. */
 interface Definition {
@@ -22,12 +22,12 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** From the changes that users made, which each committed with its audit entry. */
-export function reignsOf(audit: readonly AuditRow[]): Reign[] {
+export function reignsOf(audit: readonly AuditEntry[]): Reign[] {
   const reigns: Reign[] = [];
   const current = new Map<string, Reign>();
-  for (const { action, subject: taskId, at, after_json } of audit) {
+  for (const { action, subject: taskId, at, after: task } of audit) {
     if (!action.startsWith('task.') || action === 'task.run') continue;
-    const after = JSON.parse(after_json) as Definition | null;
+    const after = task as Definition | null;
     const reign = current.get(taskId);
     const schedule = after?.isEnabled === true ? after.schedule : null;
     if (reign !== undefined && schedule !== null && isSame(reign.schedule, schedule)) continue;

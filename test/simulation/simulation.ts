@@ -1,9 +1,9 @@
+import { type Policy } from '../../src/domain/policy.js';
 import { type Breakage } from './breakage.js';
 import { checkRuns } from './check-runs.js';
 import { checkSlots, type Violation } from './check-slots.js';
 import { Cluster } from './cluster.js';
 import { Director } from './director.js';
-import { schemaOf } from './fast-sqlite.js';
 import { type Fact } from './journal.js';
 import { type Plan } from './plan.js';
 import { type StoredEvent } from './watched-store.js';
@@ -20,25 +20,27 @@ export interface Result {
   readonly events: readonly StoredEvent[];
 }
 
-let schema: Promise<string[]> | null = null;
-
 /** Plays a plan and judges what happened. The same plan gives the same result, to the last fact. */
 export async function simulate(plan: Plan, breakage: Breakage | null = null): Promise<Result> {
-  const cluster = new Cluster(await (schema ??= schemaOf()), plan, breakage);
+  const cluster = new Cluster(plan, breakage);
   const director = new Director(cluster);
   const { time, store, journal, callees } = cluster;
   await director.play(plan);
   director.heal();
   await time.pass(CATCH_UP_MS);
   await Promise.all([director.disableAll(), time.pass(5000)]);
-  for (let left = RUN_OUT_MS; left > 0 && !isQuiet(store.events()); left -= MINUTE) await time.pass(MINUTE);
+  for (let left = RUN_OUT_MS; left > 0 && !store.isQuiet; left -= MINUTE) await time.pass(MINUTE);
   const stopped = Promise.all([...cluster.machines.values()].map((machine) => machine.stop()));
   await time.pass(MINUTE);
   await stopped;
   const events = store.events();
-  const policiesOf = (taskId: string) =>
-    plan.steps.flatMap((step) => ('spec' in step && step.task === taskId ? [step.spec.policy] : []));
-  const deleted = store.audit().flatMap(({ action, subject }) => (action === 'task.delete' ? [subject] : []));
+  const policies = new Map<string, Policy[]>();
+  for (const step of plan.steps)
+    if ('spec' in step) policies.set(step.task, [...(policies.get(step.task) ?? []), step.spec.policy]);
+  const policiesOf = (taskId: string) => policies.get(taskId) ?? [];
+  const deleted = new Set(
+    store.audit.flatMap(({ action, subject }) => (action === 'task.delete' ? [subject] : [])),
+  );
   const left = {
     messages: await cluster.broker.queue.depth(),
     reports: (await cluster.broker.results.backlog()).depth,
@@ -46,19 +48,15 @@ export async function simulate(plan: Plan, breakage: Breakage | null = null): Pr
     timers: time.pending,
   };
   const violations = [
-    ...checkSlots(store.audit(), events),
+    ...checkSlots(store.audit, events),
     ...checkRuns(events, journal, {
       left,
       promised: director.promised,
-      revived: store.revived(),
+      revived: store.revived,
       isIdempotent: (taskId) => policiesOf(taskId).some(({ isIdempotent }) => isIdempotent),
-      wasDeleted: (taskId) => deleted.includes(taskId),
+      wasDeleted: (taskId) => deleted.has(taskId),
       leastAttempts: (taskId) => 1 + Math.min(...policiesOf(taskId).map(({ retryCount }) => retryCount)),
     }),
   ];
-  await store.sqlite.db.close();
   return { violations: violations.sort((a, b) => a.at - b.at), facts: journal.facts, events };
 }
-
-const isQuiet = (events: readonly StoredEvent[]): boolean =>
-  events.every(({ status }) => !['pending', 'running', 'retrying'].includes(status));

@@ -50,7 +50,7 @@ function lineOf(fact: Fact): string {
 function eventLine(event: StoredEvent): string {
   const { id, node, taskId, kind, slot, rangeEnd, status, reason } = event;
   const slots = rangeEnd === null ? elapsed(slot) : `${elapsed(slot)} to ${elapsed(rangeEnd)}`;
-  const flag = event.isMisfire === 1 ? ', misfire' : '';
+  const flag = event.isMisfire ? ', misfire' : '';
   return `${node} records ${id}: ${taskId} ${kind} ${slots}${flag} (in the end ${status}${reason === null ? '' : ` ${reason}`})`;
 }
 

@@ -20,32 +20,38 @@ export class Link {
 
   /** The port that `find` gives at the time of each call, which is asynchronous. */
   to<T extends object>(find: () => T): T {
+    const known = new Map<string | symbol, unknown>();
     return new Proxy({} as T, {
-      get:
-        (_, name) =>
-        (...args: unknown[]) =>
-          this.call(find(), String(name), args),
+      get: (_, name) => {
+        if (!known.has(name)) known.set(name, (...args: unknown[]) => this.call(find(), String(name), args));
+        return known.get(name);
+      },
     });
   }
 
   private async call(port: object, method: string, args: unknown[]): Promise<unknown> {
-    if (this.state === 'passing' || this.state === 'mute') await this.before(method, args);
+    if (this.state === 'passing' || this.state === 'mute') {
+      const pause = this.before(method, args);
+      if (pause !== undefined) await pause;
+    }
     if (this.is('cut')) throw away(method);
     if (this.is('dead')) return silence();
     this.calls.push(method);
-    const answer = await this.answerOf(port, method, args).finally(() => this.after(method));
+    this.open += 1;
+    let answer: unknown;
+    try {
+      answer = await (Reflect.get(port, method) as (...args: unknown[]) => Promise<unknown>).apply(
+        port,
+        args,
+      );
+    } finally {
+      this.open -= 1;
+      const pause = this.after(method);
+      if (pause !== undefined) await pause;
+    }
     if (this.is('dead')) return silence();
     if (this.is('mute')) throw away(method);
     return answer;
-  }
-
-  private async answerOf(port: object, method: string, args: unknown[]): Promise<unknown> {
-    this.open += 1;
-    try {
-      return await (Reflect.get(port, method) as (...args: unknown[]) => Promise<unknown>).apply(port, args);
-    } finally {
-      this.open -= 1;
-    }
   }
 
   /** Asked anew, since the state may have changed during a call. */

@@ -12,17 +12,19 @@ export class InProcessArrivals {
   }
 
   /** Until the next announcement, at most `ms`, or until `signal` aborts. */
-  async wait(ms: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    const wake = () => woken.abort();
-    this.waiting.add(wake);
-    signal.addEventListener('abort', wake, { once: true });
-    try {
-      if (!signal.aborted) await this.clock.sleep(ms, woken.signal);
-    } finally {
-      this.waiting.delete(wake);
-      signal.removeEventListener('abort', wake);
-    }
+  wait(ms: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = () => {
+        cancel();
+        this.waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      const cancel = this.clock.schedule(ms, wake);
+      this.waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
   }
 
   /** Repeats `look` until it finds something, `waitMs` have passed or `signal` aborts; `againInMs` bounds each wait. */

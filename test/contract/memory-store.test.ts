@@ -1,0 +1,22 @@
+import { openMemoryStore } from '../support/memory-store/memory-store.js';
+import { auditLogSuite } from './audit-log.suite.js';
+import { executionListSuite } from './execution-list.suite.js';
+import { executionRepoSuite } from './execution-repo.suite.js';
+import { historyRepoSuite } from './history-repo.suite.js';
+import { manualRunSuite } from './manual-run.suite.js';
+import { taskListSuite } from './task-list.suite.js';
+import { taskRepoSuite } from './task-repo.suite.js';
+import { tokenRepoSuite } from './token-repo.suite.js';
+import { triggerRepoSuite } from './trigger-repo.suite.js';
+import { triggerTasksSuite } from './trigger-tasks.suite.js';
+
+taskRepoSuite('memory', openMemoryStore);
+taskListSuite('memory', openMemoryStore);
+triggerRepoSuite('memory', openMemoryStore);
+triggerTasksSuite('memory', openMemoryStore);
+manualRunSuite('memory', openMemoryStore);
+executionRepoSuite('memory', openMemoryStore);
+executionListSuite('memory', openMemoryStore);
+tokenRepoSuite('memory', openMemoryStore);
+auditLogSuite('memory', openMemoryStore);
+historyRepoSuite('memory', openMemoryStore);
