@@ -28,6 +28,13 @@ export class ClaimWatch implements Claims {
     readonly life: number,
   ) {}
 
+  /** The watch of a later life of the queue, which remembers what this one knows now. */
+  remembering(life: number): ClaimWatch {
+    const later = new ClaimWatch(this.claims, this.journal, this.nowMs, life);
+    for (const [executionId, watched] of this.book) later.write(executionId, { ...watched });
+    return later;
+  }
+
   /** The generation under which a worker runs an execution; 0 if this life of the queue gave it no claim. */
   generationOf(executionId: string, worker: string): number {
     const held = this.book.get(executionId);

@@ -1,5 +1,8 @@
-import { InProcessBroker } from '../../src/adapters/embedded/in-process-broker.js';
+import { InProcessClaims } from '../../src/adapters/embedded/in-process-claims.js';
 import { InProcessLock } from '../../src/adapters/embedded/in-process-lock.js';
+import { InProcessQueue } from '../../src/adapters/embedded/in-process-queue.js';
+import { InProcessResults } from '../../src/adapters/embedded/in-process-results.js';
+import { InProcessState } from '../../src/adapters/embedded/in-process-state.js';
 import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
 import { type Queue } from '../../src/ports/queue.js';
 import { type Results } from '../../src/ports/results.js';
@@ -14,6 +17,7 @@ import { Callees } from './callee.js';
 import { Chance } from './chance.js';
 import { ClaimWatch } from './claim-watch.js';
 import { Copier } from './copying-broker.js';
+import { replicaOf } from './failover.js';
 import { Journal } from './journal.js';
 import { Machine } from './machine.js';
 import { COORDINATORS, type Plan } from './plan.js';
@@ -21,6 +25,7 @@ import { VirtualTime } from './virtual-time.js';
 import { WatchedStore } from './watched-store.js';
 
 interface Broker {
+  readonly state: InProcessState;
   readonly queue: Queue;
   readonly results: Results;
   readonly claims: ClaimWatch;
@@ -41,6 +46,8 @@ export class Cluster {
   broker: Broker;
   lock: InProcessLock;
   private readonly ofCommits: Chance;
+  /** Of all lives of the queue, the newest last. */
+  private readonly watches: ClaimWatch[] = [];
   private queueLives = 0;
   private nodes = 0;
   private lastDecider: string | null = null;
@@ -71,6 +78,21 @@ export class Cluster {
     this.broker = this.newBroker();
   }
 
+  /** The queue's replica, which falls behind from now on, and takes over when the function is called, unless the queue was lost before. */
+  replica(): () => void {
+    const { broker } = this;
+    const life = (this.queueLives += 1);
+    const claims = broker.claims.remembering(life);
+    const takeOver = replicaOf(broker.state);
+    return () => {
+      if (this.broker !== broker) return;
+      takeOver(`life-${life}`);
+      this.watches.push(claims);
+      this.broker = { ...broker, claims };
+      for (const machine of this.machines.values()) machine.endWaits();
+    };
+  }
+
   /** Every lease is gone; whoever held one does not know. */
   loseLock(): void {
     this.lock = new InProcessLock(this.time);
@@ -86,18 +108,23 @@ export class Cluster {
     return (this.nodes += 1);
   }
 
+  /** The claim by which a worker runs an execution, in the latest life of the queue that knows of it; zeros if none does. */
   claimOf(executionId: string, worker: string): { readonly generation: number; readonly life: number } {
-    const { claims } = this.broker;
-    return { generation: claims.generationOf(executionId, worker), life: claims.life };
+    for (const watch of this.watches.toReversed()) {
+      const generation = watch.generationOf(executionId, worker);
+      if (generation > 0) return { generation, life: watch.life };
+    }
+    return { generation: 0, life: 0 };
   }
 
   /** What one life of a coordinator decides through. */
-  triggersFor(node: string): TriggerRepo {
+  triggersFor(node: string, meanwhile: () => Promise<void>): TriggerRepo {
+    const triggers = new MemoryTriggerRepo(this.store.db, meanwhile);
     switch (this.breakage) {
       case 'publish_before_commit':
-        return publishingFirst(this.triggers, () => this.broker.queue);
+        return publishingFirst(triggers, () => this.broker.queue);
       case 'from_now_on_takeover':
-        return startingFromNow(this.triggers, () => {
+        return startingFromNow(triggers, () => {
           const isTakeover = this.lastDecider !== null && this.lastDecider !== node;
           this.lastDecider = node;
           return isTakeover;
@@ -105,18 +132,22 @@ export class Cluster {
       case 'no_unique_key':
       case 'no_generations':
       case null:
-        return this.triggers;
+        return triggers;
     }
   }
 
   private newBroker(): Broker {
     const life = (this.queueLives += 1);
-    const { queue, results, claims } = new InProcessBroker(this.time, `life-${life}`);
+    const state = new InProcessState(this.time, `life-${life}`);
+    const claims = new InProcessClaims(state);
     const granted = this.breakage === 'no_generations' ? new ForgivingClaims(claims) : claims;
+    const watch = new ClaimWatch(granted, this.journal, () => this.time.monotonicMs(), life);
+    this.watches.push(watch);
     return {
-      queue: this.copier.queue(queue),
-      results: this.copier.results(results),
-      claims: new ClaimWatch(granted, this.journal, () => this.time.monotonicMs(), life),
+      state,
+      queue: this.copier.queue(new InProcessQueue(state)),
+      results: this.copier.results(new InProcessResults(state)),
+      claims: watch,
     };
   }
 }

@@ -64,14 +64,14 @@ export class Director {
         return void this.ask(step);
       case 'crash': {
         const machine = this.machine(step.node);
-        return machine.strike(step.trap, () => {
+        return machine.roads.set(step.trap, () => {
           machine.crash();
           later(step.ms, () => machine.start());
         });
       }
       case 'pause': {
         const machine = this.machine(step.node);
-        return machine.strike(step.trap, () => {
+        return machine.roads.set(step.trap, () => {
           machine.clock.pause();
           later(step.ms, () => machine.clock.resume());
         });
@@ -89,7 +89,7 @@ export class Director {
         return void later(step.ms, () => machine.setLink(step.side, 'passing'));
       }
       case 'slow': {
-        const { slowMs } = this.machine(step.node);
+        const { slowMs } = this.machine(step.node).roads;
         slowMs[step.side] = step.mostMs;
         return void later(step.ms, () => (slowMs[step.side] = 0));
       }
@@ -97,6 +97,8 @@ export class Director {
         return this.machine(step.node).stepClock(step.byMs);
       case 'lose_queue':
         return cluster.loseQueue();
+      case 'fail_over':
+        return void later(step.ms, cluster.replica());
       case 'lose_lock':
         return cluster.loseLock();
       case 'fail_commits':
@@ -166,7 +168,14 @@ function definitionOf(
     name: task,
     group: 'default',
     schedule: scheduleOf(spec.timing, at, createdAt),
-    executor: { type: 'http', url: 'http://127.0.0.1:9/', method: 'POST', headers: {} },
+    executor: {
+      type: 'http',
+      url: 'http://127.0.0.1:9/',
+      method: 'POST',
+      headers: {},
+      ack: 'response',
+      signature: null,
+    },
     params: null,
     policy: spec.policy,
     pool: 'default',

@@ -13,10 +13,8 @@ import { type Chance } from './chance.js';
 import { SimulatedExecutor } from './callee.js';
 import { type Cluster } from './cluster.js';
 import { NodeClock } from './node-clock.js';
-import { MAX_SKEW_MS, type Side, type Trap } from './plan.js';
-
-/** Share of calls that take a moment even on a good day, and how long at most. */
-const USUAL = { share: 0.05, mostMs: 40 };
+import { MAX_SKEW_MS, type Side } from './plan.js';
+import { Roads } from './roads.js';
 
 /** Whoever waits for messages waits longer than in production, since most of the cost of an idle hour is asking again. */
 const PATIENCE = 10;
@@ -40,26 +38,27 @@ const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 /** A process and the machine that it runs on: its clock and its links outlast its crashes. Each life of the process has a name of its own. */
 export class Machine {
   readonly clock: NodeClock;
-  /** Most ms that a call is kept back at each end, by link. */
-  readonly slowMs: Record<Side, number> = { store: 0, redis: 0 };
+  readonly roads: Roads;
   node: CoordinatorNode | WorkerNode | null = null;
   /** Of a coordinator that runs. */
   api: { readonly manage: ManageTasks; readonly run: RunTask } | null = null;
+  /** Of the process that runs. */
+  private life: string | null = null;
   private lives = 0;
   private subscriptions: (() => void)[] = [];
   /** What this life waits for at the queue ends with it, by the signal that the life itself gave. */
   private readonly waits = new Map<AbortSignal, AbortController>();
-  private trap: { readonly trap: NonNullable<Trap>; readonly spring: () => void } | null = null;
   private skewMs: number;
 
   constructor(
     private readonly cluster: Cluster,
     readonly name: string,
     private readonly isCoordinator: boolean,
-    private readonly chance: Chance,
+    chance: Chance,
   ) {
     this.skewMs = chance.int(-500, 500);
     this.clock = new NodeClock(cluster.time, this.skewMs, chance.int(-50, 50));
+    this.roads = new Roads(cluster.time, this.clock, chance);
   }
 
   /** A wall clock that jumps, but never out of the bounds that hold for all. */
@@ -72,14 +71,9 @@ export class Machine {
   start(): void {
     if (this.node !== null) return;
     const life = `${this.name}.${(this.lives += 1)}`;
+    this.life = life;
     const quiet = { metrics: new Deaf(), logger: new Mute() };
     this.node = this.isCoordinator ? this.coordinator(life, quiet) : this.worker(life, quiet);
-  }
-
-  /** Arms a trap that strikes at the next call of that name, or strikes at once. */
-  strike(trap: Trap, blow: () => void): void {
-    if (trap === null) return blow();
-    this.trap = { trap, spring: blow };
   }
 
   crash(): void {
@@ -97,8 +91,7 @@ export class Machine {
 
   /** No fault of this machine goes on. */
   heal(): void {
-    this.trap = null;
-    this.slowMs.store = this.slowMs.redis = 0;
+    this.roads.heal();
     this.setLink('store', 'passing');
     this.setLink('redis', 'passing');
     this.clock.resume();
@@ -109,6 +102,12 @@ export class Machine {
     if (link !== null && link.state !== 'dead') link.state = state;
   }
 
+  /** What it waits for at the queue ends, as when a connection breaks. */
+  endWaits(): void {
+    for (const wait of this.waits.values()) wait.abort();
+    this.waits.clear();
+  }
+
   private linkOf(side: Side): Link | null {
     if (this.node === null) return null;
     return side === 'store' && this.node instanceof CoordinatorNode ? this.node.store : this.node.redis;
@@ -116,10 +115,10 @@ export class Machine {
 
   private forget(): void {
     this.node = null;
+    this.life = null;
     this.api = null;
-    this.trap = null;
-    for (const wait of this.waits.values()) wait.abort();
-    this.waits.clear();
+    this.roads.clear();
+    this.endWaits();
     for (const unsubscribe of this.subscriptions.splice(0)) unsubscribe();
   }
 
@@ -130,15 +129,15 @@ export class Machine {
       ids: new ClockIds(clock, cluster.nextNode()),
       wakeup: this.wakeup(),
       executions: cluster.executions,
-      triggers: cluster.triggersFor(life),
+      triggers: cluster.triggersFor(life, () => this.roads.within('decideDue', () => this.life === life)),
       get lock() {
         return cluster.lock;
       },
       broker: { queue: this.queue(), results: this.results() },
     };
     const node = new CoordinatorNode(ports, life, { ...quiet, settleMs: 15_000 });
-    this.disturb(node.store, 'store');
-    this.disturb(node.redis, 'redis');
+    this.roads.lay(node.store, 'store');
+    this.roads.lay(node.redis, 'redis');
     const { ids, wakeup } = ports;
     const tasks = node.store.to(() => cluster.tasks);
     const triggers = node.store.to(() => cluster.triggers);
@@ -167,7 +166,7 @@ export class Machine {
     };
     const executors = new Map([[executor.type, executor]]);
     const node = new WorkerNode(ports, life, { ...quiet, executors, concurrency: 20, drainMs: 10_000 });
-    this.disturb(node.redis, 'redis');
+    this.roads.lay(node.redis, 'redis');
     return node.start();
   }
 
@@ -217,27 +216,5 @@ export class Machine {
     signal.addEventListener('abort', () => wait.abort(), { once: true });
     if (signal.aborted) wait.abort();
     return wait.signal;
-  }
-
-  private disturb(link: Link, side: Side): void {
-    const at = (when: 'before' | 'after') => (method: string) => {
-      if (this.trap?.trap.method === method && this.trap.trap.when === when) {
-        const { spring } = this.trap;
-        this.trap = null;
-        spring();
-      }
-      return this.delay(side);
-    };
-    link.before = at('before');
-    link.after = at('after');
-  }
-
-  /** The way of a message; what reaches a stopped process waits there. Nothing to wait for: undefined. */
-  private delay(side: Side): Promise<void> | undefined {
-    const slow = this.slowMs[side];
-    const isUsual = slow === 0 && !this.chance.is(USUAL.share);
-    if (isUsual) return this.clock.isPaused ? this.clock.awake() : undefined;
-    const ms = slow > 0 ? this.chance.int(0, slow) : this.chance.int(1, USUAL.mostMs);
-    return this.cluster.time.sleep(ms).then(() => this.clock.awake());
   }
 }

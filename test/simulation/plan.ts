@@ -19,7 +19,7 @@ export interface Spec {
 
 export type Side = 'store' | 'redis';
 /** Strikes at the next call of this name, instead of at once. */
-export type Trap = { readonly method: string; readonly when: 'before' | 'after' } | null;
+export type Trap = { readonly method: string; readonly when: 'before' | 'within' | 'after' } | null;
 
 /** What happens to the cluster from outside: work of its users, and faults. `at` and `ms` are milliseconds of true time. */
 export type Step = { readonly at: number } & (
@@ -38,6 +38,8 @@ export type Step = { readonly at: number } & (
     }
   | { readonly do: 'step_clock'; readonly node: string; readonly byMs: number }
   | { readonly do: 'lose_queue' | 'lose_lock' }
+  /** What the queue does within the next `ms` is lost then. */
+  | { readonly do: 'fail_over'; readonly ms: number }
   | {
       readonly do: 'fail_commits';
       readonly ms: number;
@@ -60,7 +62,7 @@ export interface Plan {
 const SECOND = 1000;
 /** Most slots lie on multiples of this: a change right after one meets clocks that have not seen it yet. */
 const MEETING = 5 * SECOND;
-const FAULTS_PER_HOUR = 50;
+const FAULTS_PER_HOUR = 52;
 const INTERVALS = [5, 5, 10, 11, 30, 47, 60, 90, 180, 600];
 const CRON_MINUTES = [[0, 15, 30, 45], [7], [0, 10, 20, 30, 40, 50], [3, 33], [1, 4, 9, 16, 25, 36, 49]];
 const STORE_CALLS = ['decideDue', 'apply', 'nextDueAt', 'unsettled'];
@@ -138,17 +140,23 @@ function faultAt(at: number, chance: Chance): Step {
   const side: Side = isCoordinator && chance.is(0.5) ? 'store' : 'redis';
   const ms = chance.pick([200, 2000, 7000, 20_000, 40_000]);
   const when = chance.pick(['before', 'after'] as const);
-  const trap = chance.is(0.5) ? { method: chance.pick(methods), when } : null;
+  const trap = chance.is(0.5) ? trapAt(chance.pick(methods), when, chance) : null;
   const roll = chance.next();
-  if (roll < 0.2) return { at, do: 'crash', node, ms: chance.int(200, 20_000), trap };
-  if (roll < 0.4) return { at, do: 'pause', node, ms, trap };
-  if (roll < 0.48) return { at, do: 'restart', node, ms: chance.int(200, 10_000) };
-  if (roll < 0.58) return { at, do: chance.pick(['cut', 'mute'] as const), node, ms, side };
-  if (roll < 0.66) return { at, do: 'slow', node, ms, side, mostMs: chance.pick([20, 300, 2000]) };
+  if (roll < 0.19) return { at, do: 'crash', node, ms: chance.int(200, 20_000), trap };
+  if (roll < 0.38) return { at, do: 'pause', node, ms, trap };
+  if (roll < 0.45) return { at, do: 'restart', node, ms: chance.int(200, 10_000) };
+  if (roll < 0.55) return { at, do: chance.pick(['cut', 'mute'] as const), node, ms, side };
+  if (roll < 0.63) return { at, do: 'slow', node, ms, side, mostMs: chance.pick([20, 300, 2000]) };
+  if (roll < 0.66) return { at, do: 'fail_over', ms: chance.pick([100, 1000, 1000, 3000]) };
   if (roll < 0.72) return { at, do: 'step_clock', node, byMs: chance.int(-500, 500) };
   if (roll < 0.77) return { at, do: 'lose_queue' };
   if (roll < 0.83) return { at, do: 'lose_lock' };
   if (roll < 0.91) return { at, do: 'fail_commits', ms, share: chance.pick([0.3, 1]), when };
   if (roll < 0.96) return { at, do: 'copy_messages', ms };
   return { at, do: 'spoil_callees', ms, how: chance.pick(['fail', 'slow'] as const) };
+}
+
+/** A decision can also be met in the middle, while its transaction holds rows. */
+function trapAt(method: string, when: 'before' | 'after', chance: Chance): Trap {
+  return { method, when: method === 'decideDue' && chance.is(0.6) ? 'within' : when };
 }

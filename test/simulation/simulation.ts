@@ -22,6 +22,7 @@ export interface Result {
 
 /** Plays a plan and judges what happened. The same plan gives the same result, to the last fact. */
 export async function simulate(plan: Plan, breakage: Breakage | null = null): Promise<Result> {
+  await new Promise((resolve) => setImmediate(resolve)); // A simulation leaves its process no time for anything else.
   const cluster = new Cluster(plan, breakage);
   const director = new Director(cluster);
   const { time, store, journal, callees } = cluster;

@@ -17,6 +17,8 @@ import { type Leadership } from './leadership.js';
 export const BATCH_LIMIT = 1000;
 /** A batch of costly schedules is decided in parts, so that it never outlasts the lease. */
 const DECIDE_MS = 500;
+/** How soon to look again for rows that another transaction holds: of an edit, or of a coordinator that stands still. */
+const HELD_ROWS_MS = 20;
 
 export interface TickOptions {
   readonly node: string;
@@ -65,11 +67,13 @@ export class Tick {
     this.forgetPublishedBefore(epoch);
     await this.publish();
     if (await this.isQueueFull()) return this.options.tickMs;
+    const askedAt = clock.now();
     const outcome = await this.decide(epoch);
     await this.settle(outcome);
     if (outcome.dueCount >= BATCH_LIMIT) return 0;
-    const nextDueAt = await triggers.nextDueAt();
-    return Math.max(0, Math.min(this.options.tickMs, (nextDueAt ?? Infinity) - clock.now()));
+    const nextDueAt = (await triggers.nextDueAt()) ?? Infinity;
+    if (outcome.dueCount === 0 && nextDueAt <= askedAt) return HELD_ROWS_MS;
+    return Math.max(0, Math.min(this.options.tickMs, nextDueAt - clock.now()));
   }
 
   private async isQueueFull(): Promise<boolean> {

@@ -72,8 +72,8 @@ export class Transaction {
 }
 
 /**
- * The tables of one store in memory. A transaction is one turn of the event loop, so transactions are serial, and nobody sees half of
- * one. Values are kept as they are handed over: nothing may change them afterwards.
+ * The tables of one store in memory. All writes of a transaction are one turn of the event loop, so nobody sees half of one; what it has
+ * read before, it holds. Values are kept as they are handed over: nothing may change them afterwards.
  */
 export class MemoryDb {
   readonly tasks = new Map<string, StoredTask>();
@@ -93,6 +93,9 @@ export class MemoryDb {
   /** Executions whose state is not terminal. */
   readonly unsettled = new Map<string, true>();
 
+  /** Tasks whose rows a transaction holds that has not ended, and its end. */
+  private readonly held = new Map<string, Promise<void>>();
+
   /** Asked at each commit that has changed something; null while none fails. */
   commitFault: (() => CommitFault) | null = null;
   onStatement: (sql: string) => void = () => undefined;
@@ -108,6 +111,28 @@ export class MemoryDb {
   clear(): void {
     for (const table of Object.values(this)) if (table instanceof Map) table.clear();
     this.audit.length = 0;
+  }
+
+  isHeld(taskId: string): boolean {
+    return this.held.has(taskId);
+  }
+
+  /** Until no transaction holds the row of a task. */
+  async untilFree(taskId: string): Promise<void> {
+    for (let end = this.held.get(taskId); end !== undefined; end = this.held.get(taskId)) await end;
+  }
+
+  /** Holds the rows of tasks, which nobody else may hold, while `work` lasts. */
+  async holding<T>(taskIds: readonly string[], work: () => Promise<T>): Promise<T> {
+    let release = (): void => undefined;
+    const end = new Promise<void>((resolve) => (release = resolve));
+    for (const id of taskIds) this.held.set(id, end);
+    try {
+      return await work();
+    } finally {
+      for (const id of taskIds) this.held.delete(id);
+      release();
+    }
   }
 
   /** @throws what `work` throws, with nothing stored; AxError `unavailable` when the commit fails. */

@@ -44,6 +44,7 @@ export class MemoryTaskRepo implements TaskRepo {
     expectedVersion: number | null,
     change: (current: Task | BrokenTask) => { readonly task: Task; readonly audit: AuditEntry | null },
   ): Promise<Task> {
+    await this.db.untilFree(id);
     return this.db.transaction((tx) => {
       const { task, audit } = change(this.current(id, expectedVersion));
       if (audit === null) return task;
@@ -58,6 +59,7 @@ export class MemoryTaskRepo implements TaskRepo {
     expectedVersion: number | null,
     audit: (current: Task | BrokenTask) => AuditEntry,
   ): Promise<void> {
+    await this.db.untilFree(id);
     this.db.transaction((tx) => {
       const entry = audit(this.current(id, expectedVersion));
       tx.delete(this.db.tasks, id);

@@ -11,7 +11,11 @@ import { shown } from './memory-task-repo.js';
 const NOTHING = { recorded: [], duplicates: [] } as const;
 
 export class MemoryTriggerRepo implements TriggerRepo {
-  constructor(private readonly db: MemoryDb) {}
+  constructor(
+    private readonly db: MemoryDb,
+    /** What goes on between a decision and its commit; its error rolls all back. */
+    private readonly meanwhile: () => Promise<void> = () => Promise.resolve(),
+  ) {}
 
   async decideDue(
     { now, limit, mayCommit }: { now: number; limit: number; mayCommit: () => boolean },
@@ -19,10 +23,12 @@ export class MemoryTriggerRepo implements TriggerRepo {
   ): Promise<TriggerOutcome> {
     const due = this.due(now, limit);
     if (due.length === 0) return { ...NOTHING, dueCount: 0 };
-    return this.db.transaction((tx) => {
+    const ids = due.map(({ task }) => task.id);
+    return this.db.holding(ids, async () => {
       const batch = decide(due.map(shown));
+      await this.meanwhile();
       if (!mayCommit()) return { ...NOTHING, dueCount: due.length };
-      return { ...this.record(tx, batch), dueCount: due.length };
+      return this.db.transaction((tx) => ({ ...this.record(tx, batch), dueCount: due.length }));
     });
   }
 
@@ -63,11 +69,12 @@ export class MemoryTriggerRepo implements TriggerRepo {
     });
   }
 
-  /** Oldest first. */
+  /** Oldest first, without those that another transaction holds. */
   private due(now: number, limit: number): StoredTask[] {
     const due: StoredTask[] = [];
     for (const stored of this.db.tasks.values())
-      if (isDue(stored, now) && (stored.holdUntil ?? 0) <= now) due.push(stored);
+      if (isDue(stored, now) && (stored.holdUntil ?? 0) <= now && !this.db.isHeld(stored.task.id))
+        due.push(stored);
     const cursorOf = ({ task }: StoredTask) => task.nextTriggerTime ?? 0;
     return due.sort((a, b) => cursorOf(a) - cursorOf(b)).slice(0, limit);
   }
