@@ -22,6 +22,7 @@ import { type Logger } from '../ports/logger.js';
 import { type Metrics } from '../ports/metrics.js';
 import { type Queue } from '../ports/queue.js';
 import { type Random } from '../ports/random.js';
+import { type Receipts } from '../ports/receipts.js';
 import { type Results } from '../ports/results.js';
 import { type TaskRepo } from '../ports/task-repo.js';
 import { type TokenHash } from '../ports/token-hash.js';
@@ -54,6 +55,7 @@ export const TOKENS = {
   queue: token<Queue>('Queue'),
   claims: token<Claims>('Claims'),
   results: token<Results>('Results'),
+  receipts: token<Receipts>('Receipts'),
   wakeup: token<Wakeup>('Wakeup'),
   tasks: token<TaskRepo>('TaskRepo'),
   triggers: token<TriggerRepo>('TriggerRepo'),

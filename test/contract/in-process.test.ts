@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InProcessLock } from '../../src/adapters/embedded/in-process-lock.js';
+import { InProcessReceipts } from '../../src/adapters/embedded/in-process-receipts.js';
 import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
 import { claimed, publishAndTake, reportOf, take } from '../support/broker-harness.js';
 import { buildMessage, buildReport } from '../support/builders.js';
@@ -8,6 +9,7 @@ import { openInProcess } from '../support/in-process-harness.js';
 import { claimsSuite } from './claims.suite.js';
 import { lockSuite } from './lock.suite.js';
 import { queueSuite } from './queue.suite.js';
+import { receiptsSuite } from './receipts.suite.js';
 import { resultsSuite } from './results.suite.js';
 import { wakeupSuite } from './wakeup.suite.js';
 
@@ -31,6 +33,23 @@ wakeupSuite(
   async () => {
     const node = new InProcessWakeup();
     return { nodes: [node, node], stranger: new InProcessWakeup(), close: async () => undefined };
+  },
+  { canBeAway: false },
+);
+
+receiptsSuite(
+  'InProcessReceipts',
+  async () => {
+    const clock = new FakeClock();
+    let receipts = new InProcessReceipts(clock);
+    return {
+      get nodes() {
+        return [receipts, receipts] as const;
+      },
+      advance: (ms) => clock.advance(ms),
+      loseData: async () => void (receipts = new InProcessReceipts(clock)),
+      close: async () => expect(clock.pendingTimers).toBe(0),
+    };
   },
   { canBeAway: false },
 );

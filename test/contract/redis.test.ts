@@ -1,5 +1,6 @@
 import { inject } from 'vitest';
 import { RedisLock } from '../../src/adapters/redis/redis-lock.js';
+import { RedisReceipts } from '../../src/adapters/redis/redis-receipts.js';
 import { RedisTimeReference } from '../../src/adapters/redis/redis-time-reference.js';
 import { RedisWakeup } from '../../src/adapters/redis/redis-wakeup.js';
 import { RedisNamespace } from '../support/redis-namespace.js';
@@ -7,6 +8,7 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 import { claimsSuite } from './claims.suite.js';
 import { lockSuite } from './lock.suite.js';
 import { queueSuite } from './queue.suite.js';
+import { receiptsSuite } from './receipts.suite.js';
 import { resultsSuite } from './results.suite.js';
 import { timeReferenceSuite } from './time-reference.suite.js';
 import { wakeupSuite } from './wakeup.suite.js';
@@ -49,6 +51,21 @@ wakeupSuite(
         await elsewhere.close();
         await close();
       },
+    };
+  },
+  { canBeAway: true },
+);
+
+receiptsSuite(
+  'RedisReceipts',
+  async () => {
+    const { namespace, connection, outage, close } = await openBehindProxy();
+    return {
+      nodes: [new RedisReceipts(connection), new RedisReceipts(namespace.connect())],
+      advance: (ms) => namespace.advance(ms),
+      loseData: () => namespace.empty(),
+      outage,
+      close,
     };
   },
   { canBeAway: true },

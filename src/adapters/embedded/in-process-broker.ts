@@ -1,22 +1,25 @@
 import { type Clock } from '../../ports/clock.js';
 import { InProcessClaims } from './in-process-claims.js';
 import { InProcessQueue } from './in-process-queue.js';
+import { InProcessReceipts } from './in-process-receipts.js';
 import { InProcessResults } from './in-process-results.js';
 import { InProcessState } from './in-process-state.js';
 
 /**
- * Queue, claims and results inside one process: for embedded mode, unit tests and simulation. All that it knows dies with the process,
+ * Queue, claims, results and receipts inside one process: for embedded mode, unit tests and simulation. All that it knows dies with the process,
  * so every process names another `epoch`. Each call does its work in one turn of the event loop, which makes it atomic.
  */
 export class InProcessBroker {
   readonly queue: InProcessQueue;
   readonly claims: InProcessClaims;
   readonly results: InProcessResults;
+  readonly receipts: InProcessReceipts;
 
   constructor(clock: Clock, epoch: string) {
     const state = new InProcessState(clock, epoch);
     this.queue = new InProcessQueue(state);
     this.claims = new InProcessClaims(state);
     this.results = new InProcessResults(state);
+    this.receipts = new InProcessReceipts(clock);
   }
 }

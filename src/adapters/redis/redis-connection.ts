@@ -120,8 +120,8 @@ export class RedisConnection {
     client.disconnect();
   }
 
-  /** Listens to a channel for ever, over every reconnect; `onMessage` is also called when messages may have been missed. */
-  listen(channel: string, onMessage: () => void): void {
+  /** Listens to a channel for ever, over every reconnect; `onMessage` is called with null when messages may have been missed. */
+  listen(channel: string, onMessage: (message: string | null) => void): void {
     const client = this.client.duplicate({
       connectionName: this.keys.connection('wakeup'),
       enableAutoPipelining: false,
@@ -129,11 +129,11 @@ export class RedisConnection {
     this.dedicated.add(client);
     this.watch(client, 'wakeup');
     let hasListened = false;
-    client.on('message', onMessage);
+    client.on('message', (_channel, message: string) => onMessage(message));
     client.on('ready', () => {
       client.subscribe(channel).then(
         () => {
-          if (hasListened) onMessage();
+          if (hasListened) onMessage(null);
           hasListened = true;
         },
         (error: unknown) => this.logger.warn({ err: unavailable(error) }, `cannot listen to ${channel}`),

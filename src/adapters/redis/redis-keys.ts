@@ -20,6 +20,8 @@ export class RedisKeys {
   readonly epoch: string;
   /** Pub/sub channel of wake-ups. */
   readonly wake: string;
+  /** Pub/sub channel of receipts: ids of executions that got one. */
+  readonly receipts: string;
   /** A pool's stream is this and the pool's name. */
   readonly queuePrefix: string;
 
@@ -34,6 +36,7 @@ export class RedisKeys {
     this.results = `${this.prefix}results`;
     this.epoch = `${this.prefix}epoch`;
     this.wake = `${this.prefix}wake`;
+    this.receipts = `${this.prefix}receipts`;
     this.queuePrefix = `${this.prefix}queue:`;
   }
 
@@ -55,6 +58,16 @@ export class RedisKeys {
   /** Hash: slot lock and state of one run (fields: see run-lua.ts). */
   run({ taskId, kind, slot }: SlotKey): string {
     return `${this.prefix}run:${taskId}:${kind}:${slot}`;
+  }
+
+  /** Hash: the wait of an execution's current attempt for its receipts (fields: see receipt-scripts.ts). */
+  receiptWait(executionId: string): string {
+    return `${this.prefix}receipt-wait:${executionId}`;
+  }
+
+  /** Stream: the receipts of that attempt, in the order of coming. */
+  receiptsOf(executionId: string): string {
+    return `${this.prefix}receipts:${executionId}`;
   }
 
   /** Sorted set of a task's running marks: execution id → end of its claim's life, epoch ms. */

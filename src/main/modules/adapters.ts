@@ -7,6 +7,7 @@ import { RedisClaims } from '../../adapters/redis/redis-claims.js';
 import { type RedisConnection } from '../../adapters/redis/redis-connection.js';
 import { RedisLock } from '../../adapters/redis/redis-lock.js';
 import { RedisQueue } from '../../adapters/redis/redis-queue.js';
+import { RedisReceipts } from '../../adapters/redis/redis-receipts.js';
 import { RedisResults } from '../../adapters/redis/redis-results.js';
 import { RedisWakeup } from '../../adapters/redis/redis-wakeup.js';
 import { SqlAuditLog } from '../../adapters/sql/sql-audit-log.js';
@@ -52,6 +53,7 @@ export const redisModule = (connection: RedisConnection) =>
     bind(T.queue).toResolvedValue(() => new RedisQueue(connection));
     bind(T.claims).toResolvedValue(() => new RedisClaims(connection));
     bind(T.results).toResolvedValue(() => new RedisResults(connection));
+    bind(T.receipts).toResolvedValue(() => new RedisReceipts(connection));
     bind(T.wakeup).toResolvedValue(() => new RedisWakeup(connection));
   });
 
@@ -62,6 +64,7 @@ export const inProcessModule = (broker: InProcessBroker) =>
     bind(T.queue).toConstantValue(broker.queue);
     bind(T.claims).toConstantValue(broker.claims);
     bind(T.results).toConstantValue(broker.results);
+    bind(T.receipts).toConstantValue(broker.receipts);
     bind(T.wakeup).toResolvedValue(() => new InProcessWakeup());
   });
 
