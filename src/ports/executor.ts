@@ -17,6 +17,16 @@ export interface ExecutorRequest<Spec extends ExecutorSpec = ExecutorSpec> {
   readonly traceparent: string;
   /** What the target needs to send the receipt of this attempt; null unless the executor's `ack` is `receipt`. */
   readonly receipt: ReceiptAddress | null;
+  /** The call or message is one of a hook; absent: it is the attempt itself. */
+  readonly hook?: HookMessage;
+}
+
+/** What is sent for a hook instead of an attempt's own message; `attempt` then counts the tries of the hook. */
+export interface HookMessage {
+  readonly kind: 'pre' | 'post';
+  /** Idempotency key or message id. */
+  readonly key: string;
+  readonly body: Json;
 }
 
 /** How the business side answers for an attempt. */

@@ -26,7 +26,8 @@ export function httpRequestOf(request: ExecutorRequest<HttpExecutorSpec>, versio
       ...(hasUserAgent(spec.headers) ? {} : { 'User-Agent': `ax/${version}` }),
       ...spec.headers,
       ...(body === null ? {} : { 'Content-Type': 'application/json' }),
-      'Idempotency-Key': request.executionId,
+      'Idempotency-Key': request.hook?.key ?? request.executionId,
+      ...(request.hook === undefined ? {} : { 'X-Ax-Hook': request.hook.kind }),
       traceparent: request.traceparent,
       'X-Ax-Task-Id': request.taskId,
       'X-Ax-Execution-Id': request.executionId,
@@ -39,14 +40,16 @@ export function httpRequestOf(request: ExecutorRequest<HttpExecutorSpec>, versio
 }
 
 const bodyOf = (request: ExecutorRequest<HttpExecutorSpec>): string =>
-  JSON.stringify({
-    execution_id: request.executionId,
-    task_id: request.taskId,
-    schedule_at: request.slot,
-    fired_at: request.firedAt,
-    attempt: request.attempt,
-    params: request.params,
-  });
+  JSON.stringify(
+    request.hook?.body ?? {
+      execution_id: request.executionId,
+      task_id: request.taskId,
+      schedule_at: request.slot,
+      fired_at: request.firedAt,
+      attempt: request.attempt,
+      params: request.params,
+    },
+  );
 
 const hasUserAgent = (headers: Readonly<Record<string, string>>): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'user-agent');

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpExecutor } from '../../../../src/adapters/executors/http-executor.js';
+import { httpRequestOf } from '../../../../src/adapters/executors/http-request.js';
 import { SystemClock } from '../../../../src/adapters/system/system-clock.js';
 import { executorProblems } from '../../../../src/domain/executor-spec.js';
 import { type HttpExecutorSpec } from '../../../../src/domain/executors/http-spec.js';
@@ -59,5 +60,24 @@ describe('what the domain lets through', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('the call of a hook', () => {
+  it('has a key and a body of its own, so that no callee takes it for the attempt', () => {
+    const url = 'http://callee/ready';
+    const http = { url, method: 'POST', headers: {}, ack: 'response', signature: null } as const;
+    const request = { ...buildRequest({ type: 'http', ...http }), attempt: 2 };
+    const hook = { kind: 'pre', key: `${request.executionId}:pre:2`, body: { hook: 'pre' } } as const;
+    const sent = httpRequestOf({ ...request, hook }, '0.0.0');
+    expect(sent.headers).toMatchObject({
+      'Idempotency-Key': hook.key,
+      'X-Ax-Hook': 'pre',
+      'X-Ax-Attempt': '2',
+    });
+    expect(sent.body).toBe('{"hook":"pre"}');
+    const attempt = httpRequestOf(request, '0.0.0');
+    expect(attempt.headers['Idempotency-Key']).toBe(request.executionId);
+    expect(attempt.headers).not.toHaveProperty('X-Ax-Hook');
   });
 });
