@@ -21,7 +21,7 @@ module.exports = {
       from: { path: '^src/domain/' },
       to: {
         path: 'node_modules|^node:',
-        pathNot: 'node_modules/(cron-parser|luxon)/',
+        pathNot: 'node_modules/cronstrue/',
         dependencyTypesNot: ['local'],
       },
     },

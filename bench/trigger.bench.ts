@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, it } from 'vitest';
 import { v7 } from 'uuid';
+import { DEFAULT_CRON } from '../src/domain/cron.js';
 import { Leadership } from '../src/application/coordinator/leadership.js';
 import { BATCH_LIMIT, Tick } from '../src/application/coordinator/tick.js';
 import { RedisLock } from '../src/adapters/redis/redis-lock.js';
@@ -42,6 +43,7 @@ beforeAll(async () => {
       type: 'cron',
       expr: '* * * * * *',
       timezone: ZONES[i % 20] ?? 'UTC',
+      ...DEFAULT_CRON,
       startAt: null,
       endAt: null,
     } as const;

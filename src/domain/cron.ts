@@ -1,141 +1,118 @@
-import { type CronExpression, CronExpressionParser } from 'cron-parser';
-import { CRON_FIX, cronSyntaxProblems, normalCron } from './cron-syntax.js';
-import { type FieldProblem, InvalidInput, messageOf } from './errors.js';
-import { WallClock } from './wall-clock.js';
+import { type CronDialect } from './cron/cron-fields.js';
+import { cronProblem } from './cron/cron-problem.js';
+import { DayRule } from './cron/day-rule.js';
+import { parseCronText, type ParsedField, type ParsedFields } from './cron/parse-cron-text.js';
+import { valuesOf } from './cron/parse-item.js';
+import { TimeZone } from './cron/time-zone.js';
+import { ValueSet } from './cron/value-set.js';
+import { WallPattern } from './cron/wall-pattern.js';
+import { type ChangeNote, ZonedPattern } from './cron/zoned-pattern.js';
+import { type FieldProblem, InvalidInput } from './errors.js';
 
-/**
- * Fire times of one cron expression in one time zone. The only file that knows cron-parser, which is asked for matching dates in UTC
- * alone: near changes of clocks its own answers skip slots, run backwards or never come. Here a job whose minute and hour are fixed
- * runs once for each local time: at the end of the gap if it is missing, in the first pass if it is repeated. Any other job
- * (`*`, `?` or `/` in minute or hour) keeps its cadence: nothing is made up for a gap, both passes of a repeated time run.
- */
+/** A wall time that does not exist fires at the first instant after the gap, or not at all. */
+export type DstGap = 'fire_after' | 'skip';
+export const DST_GAPS = ['fire_after', 'skip'] as const satisfies readonly DstGap[];
+
+/** Which pass of a wall time that is shown twice fires. */
+export type DstOverlap = 'first' | 'second' | 'both';
+export const DST_OVERLAPS = ['first', 'second', 'both'] as const satisfies readonly DstOverlap[];
+
+/** All that decides when a cron schedule fires. */
+export interface CronRule {
+  readonly expr: string;
+  readonly dialect: CronDialect;
+  /** IANA name. */
+  readonly timezone: string;
+  readonly dstGap: DstGap;
+  readonly dstOverlap: DstOverlap;
+}
+
+export const DEFAULT_CRON = { dialect: 'unix', dstGap: 'fire_after', dstOverlap: 'first' } as const;
+
+/** Equal for equal rules. */
+export const cronKey = ({ expr, dialect, timezone, dstGap, dstOverlap }: CronRule): string =>
+  `${dialect}|${dstGap}|${dstOverlap}|${timezone}|${expr}`;
+
+/** Fire times of one cron rule (docs/cron.md). Pure, and bounded whatever is asked. */
 export interface Cron {
-  /** The first slot strictly after `after` (epoch ms). */
-  next(after: number): number;
-  /** The last slot at or before `instant` (epoch ms). */
-  previous(instant: number): number;
+  /** The first slot strictly after `after` (epoch ms); null if there is none. */
+  next(after: number): number | null;
+  /** The last slot at or before `instant` (epoch ms); null if there is none. */
+  previous(instant: number): number | null;
+  /** What a change of the clocks has to do with a slot; null if nothing. */
+  noteOf(slot: number): ChangeNote | null;
 }
 
 /**
- * Parses a cron expression of five fields (minute first) or six (second first), or a macro such as `@hourly`.
+ * Reads a cron rule: five fields (minute first), six (second first), in `quartz` also seven (year last), or a macro such as `@hourly`. A
+ * job whose minute or hour has `*`, `?` or `/` keeps its cadence: nothing is made up for a gap, both passes of a repeated time fire.
+ * Any other is at fixed times, and its `dstGap` and `dstOverlap` count.
  * @throws InvalidInput with every problem of `cron_expr` and `timezone`.
  */
-export function parseCron(expr: string, timezone: string): Cron {
-  const problems = cronProblems(expr, timezone);
-  if (problems.length > 0) throw new InvalidInput(problems);
-  const text = normalCron(expr);
-  const [minute = '', hour = ''] = text.split(' ').slice(-5);
-  return new ZonedCron(text, timezone, /[*?/]/.test(minute + hour));
+export function parseCron(rule: CronRule): Cron {
+  const read = readCron(rule);
+  if (read.cron === null) throw new InvalidInput(read.problems);
+  return read.cron;
 }
 
 /** Every broken rule of an expression and its zone, by API field; empty when the expression has slots. */
-export function cronProblems(expr: string, timezone: string): FieldProblem[] {
-  const text = normalCron(expr);
-  const problems = [...timezoneProblems(timezone), ...cronSyntaxProblems(text)];
-  if (problems.some(({ field }) => field === 'cron_expr')) return problems;
-  try {
-    parse(text);
-    return problems;
-  } catch (error) {
-    return [...problems, parserProblem(messageOf(error))];
-  }
+export const cronProblems = (rule: CronRule): readonly FieldProblem[] => readCron(rule).problems;
+
+function readCron({ expr, dialect, timezone, dstGap, dstOverlap }: CronRule): {
+  readonly cron: Cron | null;
+  readonly problems: readonly FieldProblem[];
+} {
+  const { zone, problems } = readZone(timezone);
+  const parsed = parseCronText(expr, dialect);
+  const { fields } = parsed;
+  if (fields === null) return { cron: null, problems: [...problems, ...parsed.problems] };
+  const pattern = patternOf(fields);
+  if (!pattern.hasDates) return { cron: null, problems: [...problems, noDate(fields)] };
+  if (zone === null) return { cron: null, problems };
+  const keepsCadence = /[*?/]/.test(fields.minute.text + fields.hour.text);
+  const rule = keepsCadence
+    ? ({ catchesUp: false, passes: 'both' } as const)
+    : { catchesUp: dstGap === 'fire_after', passes: dstOverlap };
+  return { cron: new ZonedPattern(pattern, zone, rule), problems: [] };
 }
 
-function timezoneProblems(timezone: string): FieldProblem[] {
-  const refuse = (problem: string): FieldProblem[] => [
-    { field: 'timezone', problem, fix: 'use an IANA name such as "UTC" or "Asia/Shanghai"' },
-  ];
+function readZone(timezone: string): { zone: TimeZone | null; problems: FieldProblem[] } {
+  const refuse = (problem: string) => ({
+    zone: null,
+    problems: [{ field: 'timezone', problem, fix: 'use an IANA name such as "UTC" or "Asia/Shanghai"' }],
+  });
   if (/^[+-]/.test(timezone)) return refuse(`"${timezone}" is an offset, not a time zone`);
   try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
-    return [];
+    return { zone: TimeZone.of(timezone), problems: [] };
   } catch {
     return refuse(`"${timezone}" is not a known time zone`);
   }
 }
 
-const parserProblem = (message: string): FieldProblem =>
-  message === 'Invalid explicit day of month definition'
-    ? {
-        field: 'cron_expr',
-        problem: 'no month it names has that day (never_fires)',
-        fix: 'name a date that exists',
-      }
-    : { field: 'cron_expr', problem: `is not valid (${message})`, fix: CRON_FIX };
-
-const parse = (text: string): CronExpression =>
-  CronExpressionParser.parse(text, { currentDate: 0, tz: 'UTC' });
-
-const DAY_MS = 86_400_000;
-
-class ZonedCron implements Cron {
-  private readonly dates: CronExpression;
-  private readonly clock: WallClock;
-
-  constructor(
-    text: string,
-    timezone: string,
-    private readonly keepsCadence: boolean,
-  ) {
-    this.dates = parse(text);
-    this.clock = new WallClock(timezone);
-  }
-
-  next(after: number): number {
-    return this.keepsCadence ? this.nextOfCadence(after) : this.nextFixed(after);
-  }
-
-  previous(instant: number): number {
-    const offset = this.clock.offsetMs(instant);
-    let wall = this.matchBefore(instant + offset + 1);
-    const nearBoth = [instant - DAY_MS, wall - offset, wall - offset - DAY_MS];
-    if (nearBoth.every((near) => this.clock.offsetMs(near) === offset)) return wall - offset;
-    for (;;) {
-      const slot = this.next(wall - offset - 1);
-      if (slot <= instant) return this.lastUpTo(instant, slot);
-      wall = this.matchBefore(wall - DAY_MS);
-    }
-  }
-
-  private nextFixed(after: number): number {
-    return this.clock.firstShowing(this.matchAfter(this.clock.latestUpTo(after)));
-  }
-
-  /** Each turn of the loop passes a change of the clocks: one that may repeat what is past, or one on the way to the next match. */
-  private nextOfCadence(after: number): number {
-    let from = after;
-    let wall = this.matchAfter(this.clock.at(after));
-    for (;;) {
-      const slot = wall - this.clock.offsetMs(from);
-      const soon = Math.min(slot, from + DAY_MS);
-      const change = this.clock.changeBetween(from, soon) ?? this.clock.changeBetween(soon, slot);
-      if (change === null) return slot;
-      from = change;
-      wall = this.matchAfter(this.clock.at(change) - 1);
-    }
-  }
-
-  /** The last slot up to `instant`, where `known` is one: halves the rest until it holds none. */
-  private lastUpTo(instant: number, known: number): number {
-    let slot = known;
-    let end = instant;
-    let probe = known;
-    while (slot < end) {
-      const later = this.next(probe);
-      if (later <= instant) slot = later;
-      else end = probe;
-      probe = end - 1 - Math.floor((end - slot) / 2);
-    }
-    return slot;
-  }
-
-  private matchAfter(wall: number): number {
-    this.dates.reset(new Date(wall));
-    return this.dates.next().getTime();
-  }
-
-  private matchBefore(wall: number): number {
-    this.dates.reset(new Date(wall));
-    return this.dates.prev().getTime();
-  }
+function patternOf(fields: ParsedFields): WallPattern {
+  return new WallPattern(
+    fields.second === null ? new ValueSet([0]) : valueSet(fields.second),
+    valueSet(fields.minute),
+    valueSet(fields.hour),
+    valueSet(fields.month),
+    new DayRule(fields['day of month'], fields['day of week']),
+    fields.year === null ? null : allValues(fields.year).sort((a, b) => a - b),
+  );
 }
+
+const allValues = ({ items, rule }: ParsedField): number[] =>
+  items.flatMap((item) => (item.kind === 'span' ? valuesOf(item, rule) : []));
+
+const valueSet = (field: ParsedField): ValueSet => new ValueSet(allValues(field));
+
+function noDate(fields: ParsedFields): FieldProblem {
+  const day = fields['day of month'];
+  const problem = `is no day of any month in "${fields.month.text}"`;
+  return cronProblem('never_fires', day, problem, NAME_A_DATE, day.rule.name);
+}
+
+const NAME_A_DATE = 'name a date that exists';
+
+/** What is wrong with a rule that has no slot left; `when` says since when. */
+export const neverFires = ({ expr }: CronRule, when: string): FieldProblem =>
+  cronProblem('never_fires', { text: expr, position: 1 }, `has no fire time ${when}`, NAME_A_DATE);

@@ -28,11 +28,17 @@ export class AxError extends Error {
   }
 }
 
-/** One refused field: its API name, what is wrong with it, and what to send instead. */
+/**
+ * One refused field: its API name, what is wrong with it, and what to send instead. Where only a part of a text is wrong: a stable name of
+ * what it is, the part, and its place, counted from 1.
+ */
 export interface FieldProblem {
   readonly field: string;
   readonly problem: string;
   readonly fix: string;
+  readonly kind?: string;
+  readonly token?: string;
+  readonly position?: number;
 }
 
 /** Refused input; carries every problem found, never only the first. */

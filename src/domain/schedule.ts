@@ -1,4 +1,4 @@
-import { type Cron, cronProblems, parseCron } from './cron.js';
+import { type Cron, cronKey, cronProblems, type CronRule, neverFires, parseCron } from './cron.js';
 import { type FieldProblem, InvalidInput } from './errors.js';
 
 interface Bounds {
@@ -8,10 +8,8 @@ interface Bounds {
   readonly endAt: number | null;
 }
 
-export interface CronSchedule extends Bounds {
+export interface CronSchedule extends Bounds, CronRule {
   readonly type: 'cron';
-  readonly expr: string;
-  readonly timezone: string;
 }
 
 /** Slots are `anchorAt + n × everySec`; the anchor never moves, so neither a restart nor an outage shifts the phase. */
@@ -34,14 +32,14 @@ export const MAX_INTERVAL_SEC = 366 * 86_400;
 
 /** Cron slots of one range are counted up to this many. */
 export const COUNT_LIMIT = 500;
-/** Cron slots that one instance counts altogether, which bounds the work of a batch: a step takes about 0.1 ms. */
+/** Cron slots that one instance counts altogether, which bounds the work of a batch. */
 export const COUNT_BUDGET = 5000;
 
-/** Computes slots of schedules. Equal (expression, zone, instant) are computed once per instance: use one per batch. */
+/** Computes slots of schedules. Equal (cron rule, instant) are computed once per instance: use one per batch. */
 export class FireTimes {
   private countsLeft = COUNT_BUDGET;
   private readonly crons = new Map<string, Cron>();
-  private readonly answers = new Map<string, number>();
+  private readonly answers = new Map<string, number | null>();
 
   /** The first slot strictly after `after`, or null if the schedule has ended. */
   next(schedule: Schedule, after: number): number | null {
@@ -101,15 +99,20 @@ export class FireTimes {
     }
   }
 
-  private memo(schedule: CronSchedule, kind: string, at: number, compute: (cron: Cron) => number) {
-    const zoned = `${schedule.timezone}|${schedule.expr}`;
-    const key = `${kind}|${at}|${zoned}`;
+  private memo(
+    schedule: CronSchedule,
+    kind: string,
+    at: number,
+    compute: (cron: Cron) => number | null,
+  ): number | null {
+    const rule = cronKey(schedule);
+    const key = `${kind}|${at}|${rule}`;
     const known = this.answers.get(key);
     if (known !== undefined) return known;
-    let cron = this.crons.get(zoned);
+    let cron = this.crons.get(rule);
     if (cron === undefined) {
-      cron = parseCron(schedule.expr, schedule.timezone);
-      this.crons.set(zoned, cron);
+      cron = parseCron(schedule);
+      this.crons.set(rule, cron);
     }
     const answer = compute(cron);
     this.answers.set(key, answer);
@@ -146,10 +149,10 @@ export function scheduleProblems(schedule: Schedule, now: number): FieldProblem[
   return problems.length > 0 ? problems : endProblems(schedule, now);
 }
 
-function ownProblems(schedule: Schedule): FieldProblem[] {
+function ownProblems(schedule: Schedule): readonly FieldProblem[] {
   switch (schedule.type) {
     case 'cron':
-      return cronProblems(schedule.expr, schedule.timezone);
+      return cronProblems(schedule);
     case 'interval':
       return intervalProblems(schedule.everySec);
     case 'once':
@@ -184,9 +187,14 @@ function badInstant(field: string, instant: number | null): FieldProblem | null 
   return { field, problem: `${instant} is not a possible instant`, fix };
 }
 
-/** Any schedule that is in order goes on for ever unless `end_at` stops it. */
+/** Whether any slot is left: `end_at` may come before it, and an expression may name years or only times that the clocks leave out. */
 function endProblems(schedule: Schedule, now: number): FieldProblem[] {
-  if (new FireTimes().next(schedule, now) !== null) return [];
+  const times = new FireTimes();
+  if (times.next(schedule, now) !== null) return [];
+  if (schedule.type === 'cron' && times.next({ ...schedule, endAt: null }, now) === null) {
+    const from = Math.max(now, schedule.startAt ?? now);
+    return [neverFires(schedule, `after ${new Date(from).toISOString()}`)];
+  }
   return [
     {
       field: 'end_at',

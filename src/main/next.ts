@@ -1,3 +1,4 @@
+import { DEFAULT_CRON } from '../domain/cron.js';
 import { FireTimes, type Schedule, assertSchedule } from '../domain/schedule.js';
 
 /**
@@ -5,7 +6,7 @@ import { FireTimes, type Schedule, assertSchedule } from '../domain/schedule.js'
  * @throws InvalidInput on a bad expression or zone.
  */
 export function printNext(expr: string, timezone: string, count: number): void {
-  const schedule: Schedule = { type: 'cron', expr, timezone, startAt: null, endAt: null };
+  const schedule: Schedule = { type: 'cron', expr, timezone, ...DEFAULT_CRON, startAt: null, endAt: null };
   const now = Date.now();
   assertSchedule(schedule, now);
   const times = new FireTimes();

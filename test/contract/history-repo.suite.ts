@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_CRON } from '../../src/domain/cron.js';
 import { type Task } from '../../src/domain/task.js';
 import { type TriggerEvent } from '../../src/domain/trigger.js';
 import { type AuditEntry } from '../../src/ports/audit.js';
@@ -148,7 +149,14 @@ export function historyRepoSuite(name: string, open: StoreFactory): void {
       it('says what cannot be read', async () => {
         await store.tasks.insert(task(), entry('task.create', BASE, null, null));
         await store.spoil('task', 'cron_expr', 'never');
-        const schedule = { type: 'cron', expr: '99 * * * *', timezone: 'UTC', startAt: null, endAt: null };
+        const schedule = {
+          type: 'cron',
+          expr: '99 * * * *',
+          timezone: 'UTC',
+          ...DEFAULT_CRON,
+          startAt: null,
+          endAt: null,
+        };
         const odd = [
           { id: 'task', error: 'broken' },
           'text',

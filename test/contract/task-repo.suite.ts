@@ -63,8 +63,11 @@ export function taskRepoSuite(name: string, open: StoreFactory): void {
           group: 'größe',
           schedule: {
             type: 'cron',
-            expr: '59 59 23 * * *',
+            expr: '59 59 23 ? * 6L 2030-2040',
             timezone: 'Asia/Shanghai',
+            dialect: 'quartz',
+            dstGap: 'skip',
+            dstOverlap: 'both',
             startAt: BASE - 1,
             endAt: BASE + 999,
           },

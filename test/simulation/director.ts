@@ -1,3 +1,4 @@
+import { DEFAULT_CRON } from '../../src/domain/cron.js';
 import { type TaskDefinition } from '../../src/domain/task.js';
 import { intervalAnchor, type Schedule } from '../../src/domain/schedule.js';
 import { messageOf } from '../../src/domain/errors.js';
@@ -98,7 +99,7 @@ export class Director {
       case 'lose_queue':
         return cluster.loseQueue();
       case 'fail_over':
-        return void later(step.ms, cluster.replica());
+        return this.machine(step.node).roads.set(step.trap, () => void later(step.ms, cluster.replica()));
       case 'lose_lock':
         return cluster.loseLock();
       case 'fail_commits':
@@ -200,6 +201,7 @@ function scheduleOf(timing: Spec['timing'], at: number, createdAt: number): Sche
         type: 'cron',
         expr: `${timing.minutes.join(',')} * * * *`,
         timezone: 'UTC',
+        ...DEFAULT_CRON,
         startAt: null,
         endAt: null,
       };

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { DST_GAPS, DST_OVERLAPS } from '../../src/domain/cron.js';
 import { HTTP_METHODS } from '../../src/domain/executors/http-spec.js';
 import { type Json } from '../../src/domain/json.js';
 import { OVERLAP_POLICIES, type Policy } from '../../src/domain/policy.js';
@@ -42,6 +43,9 @@ const schedule = (createdAt: number): fc.Arbitrary<Schedule> => {
     type: fc.constant('cron' as const),
     expr: fc.constantFrom('0 * * * *', '*/5 8-18 * * MON-FRI', '30 15 3 1 * *', '@daily'),
     timezone: fc.constantFrom('UTC', 'Asia/Shanghai', 'America/New_York', 'Asia/Kathmandu'),
+    dialect: fc.constant('unix' as const),
+    dstGap: fc.constantFrom(...DST_GAPS),
+    dstOverlap: fc.constantFrom(...DST_OVERLAPS),
     ...bounds,
   });
   const interval = fc

@@ -1,3 +1,4 @@
+import { DEFAULT_CRON } from '../../src/domain/cron.js';
 import { type ExecutionReport } from '../../src/domain/execution.js';
 import { DEFAULT_POLICY } from '../../src/domain/policy.js';
 import { type Task } from '../../src/domain/task.js';
@@ -21,7 +22,14 @@ export function buildTask(overrides: Partial<Task> = {}): Task {
     id,
     name: `Task ${id}`,
     group: 'default',
-    schedule: { type: 'cron', expr: '0 * * * *', timezone: 'UTC', startAt: null, endAt: null },
+    schedule: {
+      type: 'cron',
+      expr: '0 * * * *',
+      timezone: 'UTC',
+      ...DEFAULT_CRON,
+      startAt: null,
+      endAt: null,
+    },
     executor: {
       type: 'http',
       url: 'http://127.0.0.1:9/run',

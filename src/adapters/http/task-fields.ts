@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { CRON_DIALECTS } from '../../domain/cron/cron-fields.js';
+import { DST_GAPS, DST_OVERLAPS } from '../../domain/cron.js';
 import { type FieldProblem } from '../../domain/errors.js';
 import { type Json } from '../../domain/json.js';
 import {
@@ -33,16 +35,24 @@ const instant = readWith(readInstant);
 
 const taskId = z.string().refine(isTaskId, { error: 'is not a task id', params: { fix: ID_FIX } });
 
-const writable = {
-  name: z.string(),
-  group: z.string().default('default'),
+/** When a task fires. */
+export const scheduleFields = {
   schedule_type: z.enum(['cron', 'interval', 'once'] satisfies Schedule['type'][]),
   cron_expr: z.string().nullish(),
+  cron_dialect: z.enum(CRON_DIALECTS).nullish(),
   timezone: z.string().nullish(),
+  dst_gap: z.enum(DST_GAPS).nullish(),
+  dst_overlap: z.enum(DST_OVERLAPS).nullish(),
   interval: z.number().nullish(),
   run_at: instant.nullish(),
   start_at: instant.nullish(),
   end_at: instant.nullish(),
+};
+
+const writable = {
+  name: z.string(),
+  group: z.string().default('default'),
+  ...scheduleFields,
   executor,
   params: json.default(null),
   timeout_sec: z.number().default(DEFAULT.timeoutSec),
@@ -93,11 +103,11 @@ export const REPLACED_TASK = strict({
 
 export type TaskFields = z.output<typeof REPLACED_TASK> | z.output<typeof NEW_TASK>;
 
-type ScheduleField = 'cron_expr' | 'timezone' | 'interval' | 'run_at' | 'start_at' | 'end_at';
+type ScheduleField = Exclude<keyof typeof scheduleFields, 'schedule_type'>;
 
 /** The fields of each type of schedule; the first is required. */
 const OF_TYPE: Readonly<Record<Schedule['type'], readonly [ScheduleField, ...ScheduleField[]]>> = {
-  cron: ['cron_expr', 'timezone', 'start_at', 'end_at'],
+  cron: ['cron_expr', 'cron_dialect', 'timezone', 'dst_gap', 'dst_overlap', 'start_at', 'end_at'],
   interval: ['interval', 'start_at', 'end_at'],
   once: ['run_at'],
 };

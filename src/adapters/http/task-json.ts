@@ -1,5 +1,6 @@
 import { type z } from 'zod';
 import { type TaskDraft } from '../../application/tasks/manage-tasks.js';
+import { DEFAULT_CRON } from '../../domain/cron.js';
 import { type FieldProblem, InvalidInput } from '../../domain/errors.js';
 import { type Policy } from '../../domain/policy.js';
 import { intervalAnchor, type Schedule } from '../../domain/schedule.js';
@@ -72,7 +73,10 @@ function scheduleOf(fields: TaskFields, createdAt: number): Schedule {
       return {
         type: 'cron',
         expr: fields.cron_expr ?? '',
+        dialect: fields.cron_dialect ?? DEFAULT_CRON.dialect,
         timezone: fields.timezone ?? 'UTC',
+        dstGap: fields.dst_gap ?? DEFAULT_CRON.dstGap,
+        dstOverlap: fields.dst_overlap ?? DEFAULT_CRON.dstOverlap,
         startAt,
         endAt,
       };
@@ -129,7 +133,10 @@ export function taskJson(task: Task | BrokenTask): Readonly<Record<string, unkno
 const scheduleJson = (schedule: Schedule) => ({
   schedule_type: schedule.type,
   cron_expr: schedule.type === 'cron' ? schedule.expr : null,
+  cron_dialect: schedule.type === 'cron' ? schedule.dialect : null,
   timezone: schedule.type === 'cron' ? schedule.timezone : null,
+  dst_gap: schedule.type === 'cron' ? schedule.dstGap : null,
+  dst_overlap: schedule.type === 'cron' ? schedule.dstOverlap : null,
   interval: schedule.type === 'interval' ? schedule.everySec : null,
   run_at: schedule.type === 'once' ? instantText(schedule.runAt) : null,
   start_at: schedule.type === 'once' ? null : textOrNull(schedule.startAt),

@@ -1,4 +1,4 @@
-import { cronProblems } from '../../domain/cron.js';
+import { cronProblems, DEFAULT_CRON } from '../../domain/cron.js';
 import { DEFAULT_POLICY, type Policy, policyProblems } from '../../domain/policy.js';
 import { MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
 import { isBroken, type BrokenTask, type Task } from '../../domain/task.js';
@@ -35,13 +35,15 @@ export function auditedState(json: string): KnownState {
     if (value === null) return 'absent';
     const state = value as TaskState;
     const policy: Policy = { ...DEFAULT_POLICY, ...state.policy };
+    const schedule: Schedule =
+      state.schedule.type === 'cron' ? { ...DEFAULT_CRON, ...state.schedule } : state.schedule;
     const isWhole =
       typeof state.isEnabled === 'boolean' &&
       [state.version, state.createdAt, state.updatedAt].every(Number.isSafeInteger) &&
       isInstantOrNull(state.nextTriggerTime) &&
-      isSchedule(state.schedule) &&
+      isSchedule(schedule) &&
       policyProblems(policy).length === 0;
-    return isWhole ? { ...pick(state), policy } : 'unreadable';
+    return isWhole ? { ...pick(state), schedule, policy } : 'unreadable';
   } catch {
     return 'unreadable';
   }
@@ -59,7 +61,7 @@ function isSchedule(schedule: Schedule): boolean {
       return isStep && Number.isSafeInteger(anchorAt) && isBounded(schedule);
     }
     case 'cron':
-      return cronProblems(schedule.expr, schedule.timezone).length === 0 && isBounded(schedule);
+      return cronProblems(schedule).length === 0 && isBounded(schedule);
     default:
       return false;
   }

@@ -1,12 +1,13 @@
 import { type Knex } from 'knex';
 import { type Dialect } from './dialect.js';
 import { firstTables } from './migrations/0001-first-tables.js';
+import { cronRules } from './migrations/0002-cron-rules.js';
 import { slowAfter } from './migrations/0003-slow-after.js';
 import { type Migration } from './migrations/migration.js';
 import { type SqlDb, Statements } from './sql-db.js';
 import { toAxError } from './sql-errors.js';
 
-const MIGRATIONS: readonly Migration[] = [firstTables, slowAfter];
+const MIGRATIONS: readonly Migration[] = [firstTables, cronRules, slowAfter];
 const TABLE = 'ax_migration';
 
 /** Brings the schema up to this code; returns the names of the steps taken. Concurrent calls wait for each other. */

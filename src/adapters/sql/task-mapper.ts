@@ -1,4 +1,12 @@
-import { parseCron } from '../../domain/cron.js';
+import {
+  cronKey,
+  type CronRule,
+  DEFAULT_CRON,
+  DST_GAPS,
+  DST_OVERLAPS,
+  parseCron,
+} from '../../domain/cron.js';
+import { CRON_DIALECTS } from '../../domain/cron/cron-fields.js';
 import { AxError, InvalidInput, messageOf } from '../../domain/errors.js';
 import { executorProblems, type ExecutorSpec, restoreExecutor } from '../../domain/executor-spec.js';
 import { isTextRecord } from '../../domain/executors/text-record.js';
@@ -66,23 +74,32 @@ export class TaskMapper {
     const startAt = wholeOrNull(row, 'start_at');
     const endAt = wholeOrNull(row, 'end_at');
     if (type === 'cron') {
-      const [expr, timezone] = [text(row, 'cron_expr'), text(row, 'timezone')];
-      this.assertCron(expr, timezone);
-      return { type, expr, timezone, startAt, endAt };
+      const rule = cronRule(row);
+      this.assertCron(rule);
+      return { type, ...rule, startAt, endAt };
     }
     const everySec = whole(row, 'interval_sec');
     if (everySec < 1 || everySec > MAX_INTERVAL_SEC) throw corrupt('interval_sec', everySec);
     return { type, everySec, anchorAt: intervalAnchor(startAt, createdAt), startAt, endAt };
   }
 
-  private assertCron(expr: string, timezone: string): void {
-    const key = `${timezone}|${expr}`;
+  private assertCron(rule: CronRule): void {
+    const key = cronKey(rule);
     if (this.knownCrons.has(key)) return;
-    parseCron(expr, timezone);
+    parseCron(rule);
     if (this.knownCrons.size >= KNOWN_CRONS) this.knownCrons.clear();
     this.knownCrons.add(key);
   }
 }
+
+/** Tasks that an older ax has stored have the defaults. */
+const cronRule = (row: TaskRow): CronRule => ({
+  expr: text(row, 'cron_expr'),
+  dialect: oneOf(row, 'cron_dialect', CRON_DIALECTS, DEFAULT_CRON.dialect),
+  timezone: text(row, 'timezone'),
+  dstGap: oneOf(row, 'dst_gap', DST_GAPS, DEFAULT_CRON.dstGap),
+  dstOverlap: oneOf(row, 'dst_overlap', DST_OVERLAPS, DEFAULT_CRON.dstOverlap),
+});
 
 function policy(row: TaskRow): Policy {
   const restored: Policy = {
@@ -144,8 +161,8 @@ function flag(row: TaskRow, column: TaskColumn): boolean {
   return value === 1;
 }
 
-function oneOf<T extends string>(row: TaskRow, column: TaskColumn, words: readonly T[]): T {
-  const value = row[column];
+function oneOf<T extends string>(row: TaskRow, column: TaskColumn, words: readonly T[], ifNull?: T): T {
+  const value = row[column] ?? ifNull;
   if (!words.includes(value as T)) throw corrupt(column, value);
   return value as T;
 }

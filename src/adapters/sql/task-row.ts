@@ -9,7 +9,10 @@ export const TASK_COLUMNS = [
   'group_name',
   'schedule_type',
   'cron_expr',
+  'cron_dialect',
   'timezone',
+  'dst_gap',
+  'dst_overlap',
   'interval_sec',
   'run_at',
   'start_at',
@@ -71,15 +74,28 @@ export function taskRow(task: Task, dialect: Dialect): Columns<TaskColumn> {
 }
 
 type ScheduleColumn =
-  'schedule_type' | 'cron_expr' | 'timezone' | 'interval_sec' | 'run_at' | 'start_at' | 'end_at';
+  | 'schedule_type'
+  | 'cron_expr'
+  | 'cron_dialect'
+  | 'timezone'
+  | 'dst_gap'
+  | 'dst_overlap'
+  | 'interval_sec'
+  | 'run_at'
+  | 'start_at'
+  | 'end_at';
 
 /** The anchor of an interval is not stored: `start_at` or `created_at` gives it. */
 function scheduleColumns(schedule: Schedule, dialect: Dialect): Columns<ScheduleColumn> {
   const isOnce = schedule.type === 'once';
+  const cron = schedule.type === 'cron' ? schedule : null;
   return {
     schedule_type: schedule.type,
-    cron_expr: schedule.type === 'cron' ? schedule.expr : null,
-    timezone: schedule.type === 'cron' ? schedule.timezone : null,
+    cron_expr: cron?.expr ?? null,
+    cron_dialect: cron?.dialect ?? null,
+    timezone: cron?.timezone ?? null,
+    dst_gap: cron?.dstGap ?? null,
+    dst_overlap: cron?.dstOverlap ?? null,
     interval_sec: schedule.type === 'interval' ? schedule.everySec : null,
     run_at: isOnce ? dialect.instant(schedule.runAt) : null,
     start_at: isOnce ? null : dialect.instant(schedule.startAt),

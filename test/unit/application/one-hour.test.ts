@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DEFAULT_CRON } from '../../../src/domain/cron.js';
 import { type Execution } from '../../../src/domain/execution.js';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.js';
 import { type Task } from '../../../src/domain/task.js';
@@ -40,7 +41,13 @@ function cronTask(i: number): Expected {
   const slots = slotsEvery(minutes * 60);
   const policy = { ...DEFAULT_POLICY, isIdempotent: true, maxConcurrent: 5, retryCount: 2 };
   const bounds = { startAt: null, endAt: BASE + HOUR };
-  const schedule = { type: 'cron', expr: `*/${minutes} * * * *`, timezone: 'UTC', ...bounds } as const;
+  const schedule = {
+    type: 'cron',
+    expr: `*/${minutes} * * * *`,
+    timezone: 'UTC',
+    ...DEFAULT_CRON,
+    ...bounds,
+  } as const;
   return { task: buildTask({ id: `cron-${i}`, schedule, policy, nextTriggerTime: slots[0] ?? null }), slots };
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { cronProblems } from '../../../src/domain/cron.js';
-import { MAX_CRON_LENGTH } from '../../../src/domain/cron-syntax.js';
+import { MAX_CRON_LENGTH } from '../../../src/domain/cron/parse-cron-text.js';
+import { type CronRule } from '../../../src/domain/cron.js';
 import { createTask } from '../../../src/domain/task.js';
+import { problemsIn } from './cron-of.js';
 import { cronSchedule, definition } from './definition.js';
 import { problemsOf } from './problems-of.js';
 
@@ -9,76 +10,113 @@ const NOW = Date.UTC(2026, 0, 5);
 const refusalsOf = (expr: string, timezone = 'UTC') =>
   problemsOf(() => createTask('t', definition({ schedule: cronSchedule(expr, timezone) }), NOW));
 
+/** `kind`, then the offending token and its position. */
+const briefly = (expr: string, more: Partial<CronRule> = {}): string[] =>
+  problemsIn(expr, 'UTC', more).map(({ kind, token, position }) => `${kind} ${token} ${position}`);
+
 describe('cron expressions that are refused at save', () => {
   it.each([
-    ['', 'has 0 fields'],
-    [' ', 'has 0 fields'],
-    ['\t', 'has 0 fields'],
-    ['*', 'has 1 fields'],
-    ['* * *', 'has 3 fields'],
-    ['* * * *', 'has 4 fields'],
+    ['', '"" has 0 fields (field_count, position 1)'],
+    [' ', '" " has 0 fields'],
+    ['\t', '"\t" has 0 fields'],
+    ['*', '"*" has 1 fields'],
+    ['* * *', '"* * *" has 3 fields'],
+    ['* * * *', '"* * * *" has 4 fields (field_count, position 1)'],
     ['0 0 12 * * ? 2026', 'has 7 fields'],
-    ['@reboot', 'has 1 fields'],
-    ['TZ=America/New_York 0 9 * * *', 'second: "TZ=America/New_York" is not supported'],
-    ['0\u00a00 * * * *', 'minute: "0\u00a00" is not supported'],
+    ['@reboot', '"@reboot" has 1 fields'],
+    ['@hourly @daily', 'has 2 fields'],
     ['0 0 * *\n*', 'has 4 fields'],
-    ['0 9 * * *\n', 'day of week: "*\n" is not supported'],
-    ['5,5 * * * *', 'duplicate values'],
-  ])('%j: %s', (expr, problem) => {
-    const [first] = refusalsOf(expr);
-    expect(first).toMatchObject({ field: 'cron_expr', problem: expect.stringContaining(problem) as string });
-    expect(first?.fix).toMatch(/five fields|use /);
-  });
-
-  it.each([
-    ['61 * * * * *', 'second: "61" is out of range'],
-    ['60 * * * *', 'minute: "60" is out of range'],
-    ['* 24 * * *', 'hour: "24" is out of range'],
-    ['* * 0 * *', 'day of month: "0" is out of range'],
-    ['* * * 13 *', 'month: "13" is out of range'],
-    ['* * * * 8', 'day of week: "8" is out of range'],
-    ['0-60 * * * *', 'minute: "0-60" is out of range'],
-    ['99999999999999999999 * * * *', 'out of range'],
-    ['30-10 * * * *', 'minute: "30-10" runs backwards'],
-    ['5-3/2 * * * *', 'minute: "5-3/2" runs backwards'],
-    ['* 22-2 * * *', 'hour: "22-2" runs backwards'],
-    ['* * * NOV-FEB *', 'month: "NOV-FEB" runs backwards'],
-    ['* * * * FRI-MON', 'day of week: "FRI-MON" runs backwards'],
-    ['*/0 * * * *', 'minute: "*/0" has a step of zero'],
-    ['5/0 * * * *', 'minute: "5/0" has a step of zero'],
-    ['1,,2 * * * *', 'minute: a list has an empty item'],
-    ['5, * * * *', 'minute: a list has an empty item'],
-    ['1.5 * * * *', 'minute: "1.5" is not supported'],
-    ['-5 * * * *', 'minute: "-5" is not supported'],
-    ['1/2/3 * * * *', 'minute: "1/2/3" is not supported'],
-    ['*/2.5 * * * *', 'minute: "*/2.5" is not supported'],
-    ['** * * * *', 'minute: "**" is not supported'],
-    ['*-5 * * * *', 'minute: "*-5" is not supported'],
-    ['MON * * * *', 'minute: "MON" is not supported'],
-    ['L * * * *', 'minute: "L" is not supported'],
-    ['* * * L *', 'month: "L" is not supported'],
-    ['* * * JAN1 *', 'month: "JAN1" is not supported'],
-    ['* * * 1JAN *', 'month: "1JAN" is not supported'],
-    ['* * * JANUARY *', 'month: "JANUARY" is not supported'],
-    ['* * * * 0MON', 'day of week: "0MON" is not supported'],
-    ['* * * * L', 'day of week: "L" is not supported'],
-    ['* * * * #2', 'day of week: "#2" is not supported'],
-    ['* * * * *#2', 'day of week: "*#2" is not supported'],
-    ['* * * * 1-5L', 'day of week: "1-5L" is not supported'],
-    ['* * * * 5#0', 'day of week: "5#0" is not supported'],
-    ['* * * * 5#6', 'day of week: "5#6" is not supported'],
-    ['* * * * 1#1.5', 'day of week: "1#1.5" is not supported'],
-    ['* * * * 8L', 'day of week: "8L" is out of range'],
-    ['0 0 L-31 * *', 'day of month: "L-31" is not supported'],
-    ['0 0 1-5W * *', 'day of month: "1-5W" is not supported'],
   ])('%j: %s', (expr, problem) => {
     expect(refusalsOf(expr)).toEqual([
       {
         field: 'cron_expr',
         problem: expect.stringContaining(problem) as string,
-        fix: expect.stringContaining('use ') as string,
+        fix: expect.stringContaining('give five fields') as string,
+        kind: 'field_count',
+        token: expr,
+        position: 1,
       },
     ]);
+  });
+
+  it.each([
+    ['61 * * * * *', 'second', 'out_of_range 61 1'],
+    ['60 * * * *', 'minute', 'out_of_range 60 1'],
+    ['* 24 * * *', 'hour', 'out_of_range 24 3'],
+    ['* * 0 * *', 'day of month', 'out_of_range 0 5'],
+    ['* * * 13 *', 'month', 'out_of_range 13 7'],
+    ['* * * * 8', 'day of week', 'out_of_range 8 9'],
+    ['0-60 * * * *', 'minute', 'out_of_range 0-60 1'],
+    ['99999999999999999999 * * * *', 'minute', 'out_of_range 99999999999999999999 1'],
+    ['\t 0   0,60\t* * *', 'hour', 'out_of_range 60 9'],
+    ['30-10 * * * *', 'minute', 'reversed_range 30-10 1'],
+    ['5-3/2 * * * *', 'minute', 'reversed_range 5-3/2 1'],
+    ['* 22-2 * * *', 'hour', 'reversed_range 22-2 3'],
+    ['* * * NOV-FEB *', 'month', 'reversed_range NOV-FEB 7'],
+    ['* * * * FRI-MON', 'day of week', 'reversed_range FRI-MON 9'],
+    ['*/0 * * * *', 'minute', 'bad_step */0 1'],
+    ['5/0 * * * *', 'minute', 'bad_step 5/0 1'],
+    ['1/2/3 * * * *', 'minute', 'bad_step 1/2/3 1'],
+    ['*/2.5 * * * *', 'minute', 'bad_step */2.5 1'],
+    ['*/ * * * *', 'minute', 'bad_step */ 1'],
+    ['*/-5 * * * *', 'minute', 'bad_step */-5 1'],
+    ['1,,2 * * * *', 'minute', 'empty_item  3'],
+    ['5, * * * *', 'minute', 'empty_item  3'],
+    [',5 * * * *', 'minute', 'empty_item  1'],
+    ['1.5 * * * *', 'minute', 'bad_token 1.5 1'],
+    ['-5 * * * *', 'minute', 'bad_token -5 1'],
+    ['** * * * *', 'minute', 'bad_token ** 1'],
+    ['*-5 * * * *', 'minute', 'bad_token *-5 1'],
+    ['MON * * * *', 'minute', 'bad_token MON 1'],
+    ['L * * * *', 'minute', 'bad_token L 1'],
+    ['* * * L *', 'month', 'bad_token L 7'],
+    ['* * * JAN1 *', 'month', 'bad_token JAN1 7'],
+    ['* * * 1JAN *', 'month', 'bad_token 1JAN 7'],
+    ['* * * JANUARY *', 'month', 'bad_token JANUARY 7'],
+    ['* * * * 0MON', 'day of week', 'bad_token 0MON 9'],
+    ['0\u00a00 * * * *', 'minute', 'bad_token 0\u00a00 1'],
+    ['0 9 * * *\n', 'day of week', 'bad_token *\n 9'],
+    ['* * * * L', 'day of week', 'bad_modifier L 9'],
+    ['* * * * #2', 'day of week', 'bad_modifier #2 9'],
+    ['* * * * *#2', 'day of week', 'bad_modifier *#2 9'],
+    ['* * * * 1-5L', 'day of week', 'bad_modifier 1-5L 9'],
+    ['* * * * 1#1.5', 'day of week', 'bad_modifier 1#1.5 9'],
+    ['* * * * 15W', 'day of week', 'bad_modifier 15W 9'],
+    ['* * * * 5#0', 'day of week', 'out_of_range 5#0 9'],
+    ['* * * * 5#6', 'day of week', 'out_of_range 5#6 9'],
+    ['* * * * 8L', 'day of week', 'out_of_range 8L 9'],
+    ['0 0 1-5W * *', 'day of month', 'bad_modifier 1-5W 5'],
+    ['0 0 W * *', 'day of month', 'bad_modifier W 5'],
+    ['0 0 L-3W * *', 'day of month', 'bad_modifier L-3W 5'],
+    ['0 0 5L * *', 'day of month', 'bad_modifier 5L 5'],
+    ['0 0 1,L-31 * *', 'day of month', 'out_of_range L-31 7'],
+    ['0 0 32W * *', 'day of month', 'out_of_range 32W 5'],
+    ['0 0 0W * *', 'day of month', 'out_of_range 0W 5'],
+  ])('%j: %s, %s', (expr, field, problem) => {
+    expect(briefly(expr)).toEqual([problem]);
+    const [refusal] = refusalsOf(expr);
+    const { token, position } = refusal ?? {};
+    expect(refusal?.problem).toMatch(new RegExp(`^${field}: "`));
+    expect(refusal?.problem).toContain(`"${token}" `);
+    expect(refusal?.problem).toContain(`position ${position})`);
+    expect(refusal?.fix).toMatch(/^use /);
+  });
+
+  it('says what to write instead of a range that runs backwards', () => {
+    const fixOf = (expr: string) => problemsIn(expr)[0]?.fix;
+    expect(fixOf('0 22-2 * * *')).toBe('use two ranges, "22-23,0-2"');
+    expect(fixOf('0 0 * * fri-mon')).toBe('use two ranges, "fri-SAT,SUN-mon"');
+    expect(fixOf('0 0 * NOV-FEB *')).toBe('use two ranges, "NOV-DEC,JAN-FEB"');
+    for (const expr of ['0 22-23,0-2 * * *', '0 0 * * fri-SAT,SUN-mon', '0 0 * NOV-DEC,JAN-FEB *']) {
+      expect(problemsIn(expr)).toEqual([]);
+    }
+  });
+
+  it('a zone before the expression belongs into its own field', () => {
+    expect(problemsIn('TZ=America/New_York 0 9 * * *')).toEqual([
+      expect.objectContaining({ kind: 'bad_token', token: 'TZ=America/New_York', position: 1 }),
+    ]);
+    expect(problemsIn('TZ=America/New_York 0 9 * * *')[0]?.fix).toBe('put a time zone into timezone');
   });
 
   it.each([
@@ -92,24 +130,34 @@ describe('cron expressions that are refused at save', () => {
   ])('%j: H stands for a random value, so that no two nodes would agree', (expr) => {
     expect(refusalsOf(expr)).toEqual([
       expect.objectContaining({
-        field: 'cron_expr',
+        kind: 'bad_token',
         problem: expect.stringContaining('stands for a random value') as string,
       }),
     ]);
   });
 
-  it.each(['0 0 30 2 *', '0 0 30 2 ?', '0 0 31 2,4,6,9,11 *', '0 0 30,31 FEB *'])(
-    '%j never fires',
-    (expr) => {
-      expect(refusalsOf(expr)).toEqual([
-        {
-          field: 'cron_expr',
-          problem: expect.stringContaining('never_fires') as string,
-          fix: 'name a date that exists',
-        },
-      ]);
-    },
-  );
+  it.each([
+    ['0 0 30 2 *', '30'],
+    ['0 0 30 2 ?', '30'],
+    ['0 0 31 2,4,6,9,11 *', '31'],
+    ['0 0 30,31 FEB *', '30,31'],
+    ['0 0 L-29 2 *', 'L-29'],
+    ['0 0 31W 4 *', '31W'],
+    ['0 0 */31 2 1#5', '*/31'],
+  ])('%j never fires', (expr, token) => {
+    expect(briefly(expr)).toEqual([`never_fires ${token} 5`]);
+  });
+
+  it('refuses a rule whose every slot is in a gap that is skipped, and one whose years are over', () => {
+    // The last Sunday of March is when clocks are put forward in Berlin.
+    const inGap = cronSchedule('30 2 * 3 0L', 'Europe/Berlin', { dstGap: 'skip' });
+    expect(problemsOf(() => createTask('t', definition({ schedule: inGap }), NOW))).toEqual([
+      expect.objectContaining({ field: 'cron_expr', kind: 'never_fires' }),
+    ]);
+    const over = cronSchedule('0 0 12 1 1 ? 2025', 'UTC', { dialect: 'quartz' });
+    const problems = problemsOf(() => createTask('t', definition({ schedule: over }), NOW));
+    expect(problems[0]?.problem).toContain('has no fire time after 2026-01-05T00:00:00.000Z (never_fires');
+  });
 
   it('refuses a slot that exists only after the end', () => {
     const schedule = cronSchedule('0 0 29 2 *', 'UTC', { endAt: Date.UTC(2028, 1, 28) });
@@ -120,25 +168,46 @@ describe('cron expressions that are refused at save', () => {
 
   it('names every bad item of every field, and the zone, at once', () => {
     const problems = refusalsOf('61 25,* 1-5W,0 * FRI-MON', 'Mars/Phobos');
-    expect(problems.map(({ field, problem }) => `${field} ${problem}`)).toEqual([
-      'timezone "Mars/Phobos" is not a known time zone',
-      'cron_expr minute: "61" is out of range',
-      'cron_expr hour: "25" is out of range',
-      'cron_expr day of month: "1-5W" is not supported',
-      'cron_expr day of month: "0" is out of range',
-      'cron_expr day of week: "FRI-MON" runs backwards',
+    expect(problems.map(({ field, kind, token }) => [field, kind, token])).toEqual([
+      ['timezone', undefined, undefined],
+      ['cron_expr', 'out_of_range', '61'],
+      ['cron_expr', 'out_of_range', '25'],
+      ['cron_expr', 'bad_modifier', '1-5W'],
+      ['cron_expr', 'out_of_range', '0'],
+      ['cron_expr', 'reversed_range', 'FRI-MON'],
     ]);
   });
 
   it('bounds the length', () => {
     const list = Array.from({ length: 60 }, (_, i) => i).join(',');
-    expect(cronProblems(`${list} * * * *`, 'UTC')).toEqual([]);
-    expect(cronProblems(`${'0'.repeat(MAX_CRON_LENGTH)} * * * *`, 'UTC')).toEqual([
-      expect.objectContaining({
-        field: 'cron_expr',
-        problem: expect.stringContaining('characters long') as string,
-      }),
-    ]);
+    expect(problemsIn(`${list} * * * *`, 'UTC')).toEqual([]);
+    const [problem] = problemsIn(`${'0'.repeat(MAX_CRON_LENGTH)} * * * *`, 'UTC');
+    expect(problem).toMatchObject({ field: 'cron_expr', kind: 'too_long', position: 1 });
+    expect(problem?.problem.length).toBeLessThan(200);
+  });
+});
+
+describe('expressions of Quartz that are refused', () => {
+  it.each([
+    ['0 0 9 * * MON', 'day_fields MON 11'],
+    ['0 0 9 ? * ?', 'day_fields ? 11'],
+    ['0 0 9 1 * 1', 'day_fields 1 11'],
+    ['0 9 * * MON', 'day_fields MON 9'],
+    ['0 0 9 ? * 0', 'out_of_range 0 11'],
+    ['0 0 9 ? * 8', 'out_of_range 8 11'],
+    ['0 0 9 ? * 0#1', 'out_of_range 0#1 11'],
+    ['0 ? 9 ? * 1', 'bad_token ? 3'],
+    ['0 0 9 ?/2 * 1', 'bad_token ?/2 7'],
+    ['0 0 9 1,? * 1', 'bad_token ? 9'],
+    ['0 0 9 1 ? ?', 'bad_token ? 9'],
+    ['0 0 9 1 1 ? 1969', 'out_of_range 1969 13'],
+    ['0 0 9 1 1 ? 2100', 'out_of_range 2100 13'],
+    ['0 0 9 1 1 ? 2030-2029', 'reversed_range 2030-2029 13'],
+    ['0 0 9 29 2 ? 2026,2027', 'never_fires 29 7'],
+    ['0 0 9 1 1 ? 2026 *', 'field_count 0 0 9 1 1 ? 2026 * 1'],
+  ])('%j: %s', (expr, problem) => {
+    expect(briefly(expr, { dialect: 'quartz' })).toEqual([problem]);
+    for (const { fix } of problemsIn(expr, 'UTC', { dialect: 'quartz' })) expect(fix).not.toBe('');
   });
 });
 
@@ -172,7 +241,7 @@ describe('time zones that are refused at save', () => {
   it.each(['UTC', 'Etc/GMT+8', 'Asia/Shanghai', 'asia/shanghai', 'America/Argentina/Buenos_Aires', 'GMT'])(
     '%s is accepted',
     (timezone) => {
-      expect(cronProblems('0 9 * * *', timezone)).toEqual([]);
+      expect(problemsIn('0 9 * * *', timezone)).toEqual([]);
     },
   );
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCron } from '../../../src/domain/cron.js';
 import { anyCron } from './any-cron.js';
+import { cronOf } from './cron-of.js';
 import { walkClock, walkedSlots } from './walked-slots.js';
 
 const HOUR_MS = 3_600_000;
@@ -36,7 +36,7 @@ describe('fire times of a cron expression', () => {
   it('are those of a walk along the clock, near changes of it too', () => {
     fc.assert(
       fc.property(anyCron(), fc.constantFrom(...walks), (drawn, { timezone, from, walk }) => {
-        const cron = parseCron(drawn.expr, timezone);
+        const cron = cronOf(drawn.expr, timezone);
         const begin = from + 25 * HOUR_MS;
         const end = walk.at(-1)?.instant ?? 0;
         const expected = walkedSlots(drawn, walk, MINUTE_MS).filter((slot) => slot > begin);
@@ -60,7 +60,7 @@ describe('fire times of a cron expression', () => {
         fc.constantFrom(...walks),
         fc.oneof(anywhere, nearChange),
         (drawn, { timezone, from, walk }, ms) => {
-          const cron = parseCron(drawn.expr, timezone);
+          const cron = cronOf(drawn.expr, timezone);
           const slots = walkedSlots(drawn, walk, MINUTE_MS);
           const next = slots.find((slot) => slot > from + ms);
           if (next !== undefined) expect(cron.next(from + ms)).toBe(next);
@@ -79,7 +79,7 @@ describe('fire times of a cron expression', () => {
     const walk = walkClock('UTC', base, base + 2 * HOUR_MS, 1000);
     fc.assert(
       fc.property(anyCron({ hasSeconds: true }), fc.integer({ min: 0, max: HOUR_MS }), (drawn, ms) => {
-        const cron = parseCron(drawn.expr, 'UTC');
+        const cron = cronOf(drawn.expr, 'UTC');
         const slots = walkedSlots(drawn, walk, 1000);
         const next = slots.find((slot) => slot > base + ms);
         if (next !== undefined) expect(cron.next(base + ms)).toBe(next);
@@ -101,9 +101,9 @@ describe('fire times of a cron expression', () => {
         fc.constantFrom(...CHANGES),
         fc.array(question, { maxLength: 6 }),
         (drawn, [zone], asked) => {
-          const used = parseCron(drawn.expr, zone);
+          const used = cronOf(drawn.expr, zone);
           const answers = asked.map(([move, at]) => used[move](at));
-          expect(answers).toEqual(asked.map(([move, at]) => parseCron(drawn.expr, zone)[move](at)));
+          expect(answers).toEqual(asked.map(([move, at]) => cronOf(drawn.expr, zone)[move](at)));
         },
       ),
       { numRuns: 100 },
@@ -111,10 +111,10 @@ describe('fire times of a cron expression', () => {
   });
 
   it('reach over decades and far back', () => {
-    const leapMonday = parseCron('0 9 ? 2 1#5', 'America/New_York');
+    const leapMonday = cronOf('0 9 ? 2 1#5', 'America/New_York');
     expect(leapMonday.next(Date.UTC(2026, 0))).toBe(Date.parse('2044-02-29T09:00:00-05:00'));
     expect(leapMonday.previous(Date.UTC(2026, 0))).toBe(Date.parse('2016-02-29T09:00:00-05:00'));
-    const everyFiveMinutes = parseCron('*/5 9 29 2 *', 'America/New_York');
+    const everyFiveMinutes = cronOf('*/5 9 29 2 *', 'America/New_York');
     expect(everyFiveMinutes.next(Date.UTC(2096, 2))).toBe(Date.parse('2104-02-29T09:00:00-05:00'));
     expect(everyFiveMinutes.previous(Date.UTC(2103, 0))).toBe(Date.parse('2096-02-29T09:55:00-05:00'));
   });
@@ -127,7 +127,7 @@ describe('fire times of a cron expression', () => {
     ['the gap begins', '0 2 * * *', '2026-03-08T06:59:59Z', '2026-03-08T07:00:00Z'],
     ['the gap has just ended', '30 2 * * *', '2026-03-08T07:00:00Z', '2026-03-09T06:30:00Z'],
   ])('where %s, in New York: %s', (_, expr, after, expected) => {
-    expect(parseCron(expr, 'America/New_York').next(Date.parse(after))).toBe(Date.parse(expected));
+    expect(cronOf(expr, 'America/New_York').next(Date.parse(after))).toBe(Date.parse(expected));
   });
 
   it.each([
@@ -136,7 +136,7 @@ describe('fire times of a cron expression', () => {
     ['*/30 2 8 3 *', '2026-03-09T00:00:00Z', '2025-03-08T07:30:00Z'],
     ['0 2 8 3 *', '2026-03-09T00:00:00Z', '2026-03-08T07:00:00Z'],
   ])('%s, backwards from %s in New York', (expr, instant, expected) => {
-    expect(parseCron(expr, 'America/New_York').previous(Date.parse(instant))).toBe(Date.parse(expected));
+    expect(cronOf(expr, 'America/New_York').previous(Date.parse(instant))).toBe(Date.parse(expected));
   });
 
   it.each([
@@ -148,6 +148,6 @@ describe('fire times of a cron expression', () => {
     ],
     ['an answer before the question', '* 28 * * * *', '2026-04-04T14:28:59Z', '2026-04-04T15:58:00Z'],
   ])('of cron-parser were once %s', (_, expr, after, expected) => {
-    expect(parseCron(expr, 'Australia/Lord_Howe').next(Date.parse(after))).toBe(Date.parse(expected));
+    expect(cronOf(expr, 'Australia/Lord_Howe').next(Date.parse(after))).toBe(Date.parse(expected));
   });
 });

@@ -1,3 +1,4 @@
+import { DEFAULT_CRON } from '../../../src/domain/cron.js';
 import { DEFAULT_POLICY, type Policy } from '../../../src/domain/policy.js';
 import { type CronSchedule, type IntervalSchedule } from '../../../src/domain/schedule.js';
 import { type TaskDefinition } from '../../../src/domain/task.js';
@@ -29,8 +30,8 @@ export const policyOf = (overrides: Partial<Policy> = {}): Policy => ({ ...DEFAU
 export const cronSchedule = (
   expr: string,
   timezone = 'UTC',
-  bounds: Partial<Pick<CronSchedule, 'startAt' | 'endAt'>> = {},
-): CronSchedule => ({ type: 'cron', expr, timezone, startAt: null, endAt: null, ...bounds });
+  bounds: Partial<CronSchedule> = {},
+): CronSchedule => ({ type: 'cron', expr, timezone, ...DEFAULT_CRON, startAt: null, endAt: null, ...bounds });
 
 export const intervalSchedule = (
   everySec: number,

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_CRON } from '../../../../src/domain/cron.js';
 import { W3cTracer } from '../../../../src/adapters/telemetry/w3c-tracer.js';
 import { decideBatch } from '../../../../src/application/coordinator/decide-batch.js';
 import { DEFAULT_POLICY } from '../../../../src/domain/policy.js';
@@ -130,7 +131,14 @@ describe('decideBatch', () => {
     };
     const throwing = every(60, {
       id: 'throwing',
-      schedule: { type: 'cron', expr: 'never', timezone: 'Mars/Phobos', startAt: null, endAt: null },
+      schedule: {
+        type: 'cron',
+        expr: 'never',
+        timezone: 'Mars/Phobos',
+        ...DEFAULT_CRON,
+        startAt: null,
+        endAt: null,
+      },
     });
     const empty = every(60, { id: 'empty', nextTriggerTime: null });
     const good = every(60, { id: 'good' });

@@ -1,3 +1,4 @@
+import { DEFAULT_CRON } from '../../../../src/domain/cron.js';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { BASE, buildTask } from '../../../support/builders.js';
 import { NodeHarness } from '../../../support/node-harness.js';
@@ -13,7 +14,14 @@ beforeEach(async () => {
 afterEach(() => harness.close());
 
 it('a monthly task runs once, at its instant, after 27 days of waiting (SO-31)', async () => {
-  const schedule = { type: 'cron', expr: '0 0 1 * *', timezone: 'UTC', startAt: null, endAt: null } as const;
+  const schedule = {
+    type: 'cron',
+    expr: '0 0 1 * *',
+    timezone: 'UTC',
+    ...DEFAULT_CRON,
+    startAt: null,
+    endAt: null,
+  } as const;
   await harness.add(buildTask({ id: 'monthly', schedule, nextTriggerTime: FIRST }));
   // As slow as a loop can be, so that the longest sleep is the whole wait.
   const coordinator = harness.coordinator('coordinator-1', {
