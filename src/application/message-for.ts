@@ -1,3 +1,4 @@
+import { laneOf } from '../domain/lane.js';
 import { type Task } from '../domain/task.js';
 import { type TriggerEvent } from '../domain/trigger.js';
 import { type QueueMessage } from '../ports/queue.js';
@@ -18,7 +19,7 @@ export const messageFor = (
     executor: task.executor,
     params: event.params ?? task.params,
     policy: task.policy,
-    pool: task.pool,
+    pool: laneOf(task),
   },
   generationFloor,
   publishedAt,

@@ -10,6 +10,16 @@ export type Backend =
   | { readonly mode: 'cluster'; readonly mysqlUrl: string | null; readonly redisUrl: string }
   | { readonly mode: 'embedded'; readonly dataDir: string };
 
+/** What a worker needs to run shell tasks. */
+export interface ShellConfig {
+  /** Of commands whose task names none. */
+  readonly cwd: string;
+  readonly killGraceMs: number;
+  readonly engine: 'docker' | 'podman';
+  /** This process's environment without the `AX_` names. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 export interface Config {
   readonly role: Role;
   readonly backend: Backend;
@@ -26,6 +36,8 @@ export interface Config {
   readonly claimTtlMs: number;
   readonly drainMs: number;
   readonly clockLimitMs: number;
+  /** Null: this worker runs no shell tasks. */
+  readonly shell: ShellConfig | null;
 }
 
 const whole = (min: number, max: number, fallback: number) =>
@@ -75,7 +87,20 @@ const VARIABLES = {
   AX_CLAIM_TTL_MS: whole(1000, 600_000, 15_000),
   AX_DRAIN_SEC: whole(0, 86_400, 30),
   AX_CLOCK_LIMIT_MS: whole(1, 3_600_000, 1000),
+  AX_SHELL_ENABLED: z.enum(['true', 'false']).default('false'),
+  AX_SHELL_CWD: z.string().startsWith('/', 'must be an absolute path').default('/tmp'),
+  AX_KILL_GRACE_SEC: whole(0, 600, 5),
+  AX_CONTAINER_ENGINE: z.enum(['docker', 'podman']).default('docker'),
 };
+
+/** Told to the commands of shell tasks, so that an `ax` among them must not take them for settings. */
+const RUN_VARIABLES: readonly string[] = [
+  'AX_TASK_ID',
+  'AX_EXECUTION_ID',
+  'AX_ATTEMPT',
+  'AX_SCHEDULE_AT',
+  'AX_PARAMS',
+];
 
 type Values = z.infer<z.ZodObject<typeof VARIABLES>>;
 
@@ -109,6 +134,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: bool
     claimTtlMs: values.AX_CLAIM_TTL_MS,
     drainMs: values.AX_DRAIN_SEC * 1000,
     clockLimitMs: values.AX_CLOCK_LIMIT_MS,
+    shell: values.AX_SHELL_ENABLED === 'true' ? shellOf(values, env) : null,
   };
 }
 
@@ -165,6 +191,17 @@ function backendOf(values: Values, role: Role): Backend | string {
   return { mode: 'cluster', mysqlUrl: mysqlUrl ?? null, redisUrl };
 }
 
+const shellOf = (values: Values, env: NodeJS.ProcessEnv): ShellConfig => ({
+  cwd: values.AX_SHELL_CWD,
+  killGraceMs: values.AX_KILL_GRACE_SEC * 1000,
+  engine: values.AX_CONTAINER_ENGINE,
+  environment: Object.fromEntries(
+    Object.entries(env).flatMap(([key, value]) =>
+      key.startsWith('AX_') || value === undefined ? [] : [[key, value]],
+    ),
+  ),
+});
+
 /** A variable set to nothing counts as not set. */
 const withoutEmpty = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([key, value]) => key.startsWith('AX_') && value !== ''));
@@ -173,7 +210,8 @@ const withoutEmpty = (env: NodeJS.ProcessEnv) =>
 function unknownNames(env: NodeJS.ProcessEnv): string[] {
   const known = Object.keys(VARIABLES);
   return Object.keys(env)
-    .filter((key) => key.startsWith('AX_') && !key.startsWith('AX_TEST_') && !known.includes(key))
+    .filter((key) => key.startsWith('AX_') && !key.startsWith('AX_TEST_'))
+    .filter((key) => !known.includes(key) && !RUN_VARIABLES.includes(key))
     .map((key) => {
       const nearest = known.toSorted((a, b) => leven(key, a) - leven(key, b))[0] ?? '';
       const isNear = leven(key, nearest) <= Math.max(2, key.length / 4);

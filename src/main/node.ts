@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Container } from 'inversify';
 import { HttpExecutor } from '../adapters/executors/http-executor.js';
+import { ShellExecutor } from '../adapters/executors/shell/shell-executor.js';
 import { createHttpApp } from '../adapters/http/create-http-app.js';
 import { type HttpServer, startHttpServer } from '../adapters/http/start-http-server.js';
 import { SystemClock } from '../adapters/system/system-clock.js';
@@ -8,6 +9,7 @@ import { SystemRandom } from '../adapters/system/system-random.js';
 import { type PinoLogger } from '../adapters/telemetry/pino-logger.js';
 import { PrometheusMetrics } from '../adapters/telemetry/prometheus-metrics.js';
 import { type UseCases } from '../application/use-cases.js';
+import { type Executor } from '../ports/executor.js';
 import { type Backend, openBackend } from './backend.js';
 import { type Config } from './config.js';
 import { createContainer, hasCoordinator, hasWorker } from './container.js';
@@ -38,7 +40,7 @@ export class Node {
     private readonly config: Config,
     private readonly container: Container,
     private readonly backend: Backend,
-    private readonly executor: HttpExecutor,
+    private readonly executors: readonly Executor[],
     private readonly metrics: PrometheusMetrics,
     private readonly logger: PinoLogger,
   ) {}
@@ -49,15 +51,18 @@ export class Node {
     const metrics = new PrometheusMetrics();
     const backend = await openBackend(config, { machine: new SystemClock(), random, metrics, logger });
     const { clock } = backend;
-    const executor = new HttpExecutor({ clock, version });
+    const executors: Executor[] = [
+      new HttpExecutor({ clock, version }),
+      ...(config.shell === null ? [] : [new ShellExecutor({ clock, ...config.shell })]),
+    ];
     const identity = { node: config.nodeId, instance: `${config.nodeId}/${randomUUID().slice(0, 8)}` };
     const container = createContainer(config, identity, [
       systemModule(clock, random),
       telemetryModule(logger, metrics),
-      executorsModule(executor),
+      executorsModule(executors),
       ...backend.modules,
     ]);
-    return new Node(config, container, backend, executor, metrics, logger);
+    return new Node(config, container, backend, executors, metrics, logger);
   }
 
   get description(): string {
@@ -102,7 +107,7 @@ export class Node {
     await this.end('worker');
     await this.end('collect');
     await this.http?.close();
-    await this.executor.close();
+    await Promise.all(this.executors.map((executor) => executor.close()));
     await this.end('clock');
     await this.backend.close(await this.isDrained());
   }

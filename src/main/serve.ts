@@ -38,7 +38,7 @@ export async function serve(
   } finally {
     const isClosed = await Promise.race([
       node.stop().then(() => true),
-      delay(config.drainMs + CLOSE_MS, false, { ref: false }),
+      delay(config.drainMs + (config.shell?.killGraceMs ?? 0) + CLOSE_MS, false, { ref: false }),
     ]);
     await endpoint?.close();
     if (!isClosed) {

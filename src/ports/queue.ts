@@ -1,7 +1,7 @@
 import { type TaskDefinition } from '../domain/task.js';
 import { type SlotKey, type TriggerEvent } from '../domain/trigger.js';
 
-/** What a worker needs to run an event; it never reads the task store. */
+/** What a worker needs to run an event; it never reads the task store. `pool` is the lane that the message goes through (`laneOf`). */
 export interface TaskSnapshot extends Pick<
   TaskDefinition,
   'name' | 'group' | 'executor' | 'params' | 'policy' | 'pool'
@@ -37,7 +37,7 @@ export type PublishOutcome = 'added' | 'known' | 'duplicate';
 export type RunState = 'queued' | 'claimed' | 'finished' | 'unknown';
 
 /**
- * Durable, at-least-once delivery of trigger events to workers, one lane per pool. A message stays until its run is finished
+ * Durable, at-least-once delivery of trigger events to workers, one lane per pool and one for its shell tasks. A message stays until its run is finished
  * (see the Claims port). While the queue keeps its data, publishing one event any number of times makes one message.
  * All calls throw AxError `unavailable` when the store cannot be reached.
  */

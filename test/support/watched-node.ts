@@ -34,7 +34,7 @@ export function watchedNode(parts: {
   const container = createContainer(config, { node: 'node-1', instance: 'node-1/1' }, [
     systemModule(clock, new SystemRandom()),
     telemetryModule(logger, new PrometheusMetrics()),
-    executorsModule(journal.watch('executor', new HttpExecutor({ clock, version: '0.0.0' }))),
+    executorsModule([journal.watch('executor', new HttpExecutor({ clock, version: '0.0.0' }))]),
     redisModule(redis),
     storeModule(db),
   ]);

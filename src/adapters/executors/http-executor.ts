@@ -1,10 +1,11 @@
 import { type Outcome } from '../../domain/execution.js';
 import { type HttpExecutorSpec } from '../../domain/executors/http-spec.js';
 import { type Clock } from '../../ports/clock.js';
-import { type Executor, type ExecutorRequest, type StopReason } from '../../ports/executor.js';
+import { type Executor, type ExecutorRequest } from '../../ports/executor.js';
 import { HttpExchange } from './http-exchange.js';
 import { outcomeOf } from './http-outcome.js';
 import { httpRequestOf } from './http-request.js';
+import { stopReasonOf } from './stop-reason.js';
 
 export interface HttpExecutorOptions {
   readonly clock: Clock;
@@ -48,15 +49,3 @@ export class HttpExecutor implements Executor<HttpExecutorSpec> {
   /** No connection outlives its attempt, so there is none to end. */
   async close(): Promise<void> {}
 }
-
-const STOP_REASONS: ReadonlySet<unknown> = new Set<StopReason>([
-  'cancelled',
-  'replaced',
-  'drained',
-  'claim_lost',
-]);
-
-const isStopReason = (reason: unknown): reason is StopReason => STOP_REASONS.has(reason);
-
-const stopReasonOf = (signal: AbortSignal): StopReason =>
-  isStopReason(signal.reason) ? signal.reason : 'cancelled';

@@ -1,9 +1,16 @@
-const LIMIT_BYTES = 4096;
+const DEFAULT_LIMIT_BYTES = 4096;
+/** Of small chunks so many are kept apart before they are joined. */
+const MAX_PARTS = 64;
+/** Up to this share of unreadable characters a text counts as one, in an encoding of its own. */
+const MAX_UNREADABLE = 0.1;
 
-/** Counts a target's output and keeps its last 4 KiB, however much there is. */
+/** Counts a target's output and keeps the last bytes of it, 4 KiB unless told, however much there is. */
 export class OutputTail {
-  private kept: Buffer = Buffer.alloc(0);
+  private parts: Buffer[] = [];
+  private kept = 0;
   private total = 0;
+
+  constructor(private readonly limitBytes = DEFAULT_LIMIT_BYTES) {}
 
   /** Bytes seen, kept or not. */
   get bytes(): number {
@@ -12,16 +19,31 @@ export class OutputTail {
 
   push(chunk: Uint8Array): void {
     this.total += chunk.length;
-    // Buffer.concat copies, so that the large buffer under a small chunk is not held.
-    const fresh = chunk.subarray(Math.max(0, chunk.length - LIMIT_BYTES));
-    const old = this.kept.subarray(Math.max(0, this.kept.length + fresh.length - LIMIT_BYTES));
-    this.kept = Buffer.concat([old, fresh]);
+    // A copy, so that the large buffer under a small chunk is not held.
+    this.parts.push(Buffer.from(chunk.subarray(Math.max(0, chunk.length - this.limitBytes))));
+    this.kept += this.parts.at(-1)?.length ?? 0;
+    let first = this.parts[0]?.length ?? 0;
+    while (this.kept - first >= this.limitBytes) {
+      this.parts.shift();
+      this.kept -= first;
+      first = this.parts[0]?.length ?? 0;
+    }
+    if (this.parts.length <= MAX_PARTS) return;
+    const joined = this.join();
+    this.parts = [joined];
+    this.kept = joined.length;
   }
 
-  /** At most 4 KiB of printable text; `<binary, N bytes>` if the output is not UTF-8. */
+  /** At most as many bytes of printable text; `<binary, N bytes>` if the output is none. */
   text(): string {
-    const text = decode(this.total > LIMIT_BYTES ? afterCut(this.kept) : this.kept);
+    const kept = this.join();
+    const text = decode(this.total > this.limitBytes ? afterCut(kept) : kept);
     return text === null ? `<binary, ${this.total} bytes>` : printable(text);
+  }
+
+  private join(): Buffer {
+    const whole = Buffer.concat(this.parts);
+    return whole.subarray(Math.max(0, whole.length - this.limitBytes));
   }
 }
 
@@ -36,11 +58,10 @@ function afterCut(bytes: Buffer): Buffer {
   return bytes.subarray(start);
 }
 
-/** Null if the bytes are not UTF-8; an unfinished last character (the output was cut off) is left out. */
+/** With "?" for a few bytes that are not UTF-8, and null if they are many; an unfinished last character (it was cut off) is left out. */
 function decode(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
-  } catch {
-    return null;
-  }
+  const text = new TextDecoder('utf-8').decode(bytes, { stream: true });
+  const unreadable = text.match(/\uFFFD/g)?.length ?? 0;
+  if (unreadable > text.length * MAX_UNREADABLE) return null;
+  return unreadable === 0 ? text : text.replaceAll('\uFFFD', '?');
 }

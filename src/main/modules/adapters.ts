@@ -2,7 +2,6 @@ import { ContainerModule } from 'inversify';
 import { type InProcessBroker } from '../../adapters/embedded/in-process-broker.js';
 import { InProcessLock } from '../../adapters/embedded/in-process-lock.js';
 import { InProcessWakeup } from '../../adapters/embedded/in-process-wakeup.js';
-import { type HttpExecutor } from '../../adapters/executors/http-executor.js';
 import { RedisClaims } from '../../adapters/redis/redis-claims.js';
 import { type RedisConnection } from '../../adapters/redis/redis-connection.js';
 import { RedisLock } from '../../adapters/redis/redis-lock.js';
@@ -24,6 +23,7 @@ import { type PinoLogger } from '../../adapters/telemetry/pino-logger.js';
 import { type PrometheusMetrics } from '../../adapters/telemetry/prometheus-metrics.js';
 import { W3cTracer } from '../../adapters/telemetry/w3c-tracer.js';
 import { type Clock } from '../../ports/clock.js';
+import { type Executor } from '../../ports/executor.js';
 import { TOKENS as T } from '../tokens.js';
 
 export const systemModule = (clock: Clock, random: SystemRandom) =>
@@ -41,9 +41,9 @@ export const telemetryModule = (logger: PinoLogger, metrics: PrometheusMetrics) 
     bind(T.tracer).toResolvedValue(() => new W3cTracer());
   });
 
-export const executorsModule = (http: HttpExecutor) =>
+export const executorsModule = (executors: readonly Executor[]) =>
   new ContainerModule(({ bind }) => {
-    bind(T.executors).toConstantValue(new Map([[http.type, http]]));
+    bind(T.executors).toConstantValue(new Map(executors.map((executor) => [executor.type, executor])));
   });
 
 /** Lock, queue and wake-ups of a cluster. */

@@ -64,7 +64,7 @@ describe('createContainer', () => {
     return createContainer(config, identity, [
       systemModule(clock, random),
       telemetryModule(logger, new PrometheusMetrics()),
-      executorsModule(new HttpExecutor({ clock, version: '0.0.0' })),
+      executorsModule([new HttpExecutor({ clock, version: '0.0.0' })]),
       ...backendOf(role, mode),
     ]);
   }
