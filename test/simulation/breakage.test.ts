@@ -11,6 +11,7 @@ const HOURS = 0.1;
 const RULES: Readonly<Record<Breakage, readonly string[]>> = {
   no_unique_key: ['doubled'],
   no_generations: ['late_report'],
+  no_epochs: ['twice'],
   publish_before_commit: ['stray_run'],
   from_now_on_takeover: ['lost'],
 };

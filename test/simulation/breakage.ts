@@ -6,11 +6,13 @@ import { type Queue } from '../../src/ports/queue.js';
 import { type DecidedBatch, type TriggerRepo } from '../../src/ports/trigger-repo.js';
 
 /** Ways to take a guarantee's ground away, to see that the checker notices. They exist in the simulation only. */
-export type Breakage = 'no_unique_key' | 'no_generations' | 'publish_before_commit' | 'from_now_on_takeover';
+export type Breakage =
+  'no_unique_key' | 'no_generations' | 'no_epochs' | 'publish_before_commit' | 'from_now_on_takeover';
 
 export const BREAKAGES: readonly Breakage[] = [
   'no_unique_key',
   'no_generations',
+  'no_epochs',
   'publish_before_commit',
   'from_now_on_takeover',
 ];

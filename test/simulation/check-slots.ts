@@ -40,8 +40,9 @@ function checkTask(taskId: string, reigns: readonly Reign[], events: readonly St
   const covers = new Map<number, StoredEvent[]>();
   const allowed = new Set<number>();
   const required = new Set<number>();
-  for (const { schedule, from, to } of reigns) {
-    for (const slot of slotsOf(schedule, from - SKEW_MS, Math.min(to + SKEW_MS, last))) allowed.add(slot);
+  for (const { schedule, from, mayHaveFrom, to } of reigns) {
+    for (const slot of slotsOf(schedule, mayHaveFrom - SKEW_MS, Math.min(to + SKEW_MS, last)))
+      allowed.add(slot);
     const until = to === Infinity ? last : to - SKEW_MS - UNDECIDED_MS;
     for (const slot of slotsOf(schedule, from + SKEW_MS, until)) required.add(slot);
   }

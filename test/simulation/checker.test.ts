@@ -60,7 +60,7 @@ describe('Expected slots', () => {
   it('begin anew with each enabling and change of schedule, and go on through other changes', () => {
     const change = (at: number, task: object | null): AuditEntry => {
       const action = task === null ? 'task.delete' : 'task.update';
-      return { ...created(), at: BASE + at, action, after: task };
+      return { ...created(), at: BASE + at, action, before: { nextTriggerTime: BASE + 60_000 }, after: task };
     };
     const reigns = reignsOf([
       created(),
@@ -88,6 +88,19 @@ describe('The checker of slots', () => {
 
   it('finds an event between slots', () =>
     expect(rules([eventAt(1), eventAt(1.5), eventAt(2)])).toEqual(['stray']));
+
+  it('takes slots of an edited schedule from the oldest undecided slot on, and none before', () => {
+    const late = { isMisfire: true, firedAt: BASE + 400 * SECOND };
+    const edit = (nextTriggerTime: number) => ({
+      ...created({ ...interval, everySec: 90 }),
+      at: BASE + 310 * SECOND,
+      action: 'task.update',
+      before: { nextTriggerTime },
+    });
+    const events = [eventAt(1), eventAt(2), eventAt(3), eventAt(4), eventAt(4.5, late), eventAt(6)];
+    expect(rules(events, [created(), edit(BASE + 240 * SECOND)])).toEqual([]);
+    expect(rules(events, [created(), edit(BASE + 300 * SECOND)])).toEqual(['stray']);
+  });
 
   it('finds an event of a disabled task', () => {
     const disabled = {

@@ -86,7 +86,7 @@ export class Cluster {
     const takeOver = replicaOf(broker.state);
     return () => {
       if (this.broker !== broker) return;
-      takeOver(`life-${life}`);
+      takeOver(this.breakage === 'no_epochs' ? broker.state.epoch : `life-${life}`);
       this.watches.push(claims);
       this.broker = { ...broker, claims };
       for (const machine of this.machines.values()) machine.endWaits();
@@ -131,6 +131,7 @@ export class Cluster {
         });
       case 'no_unique_key':
       case 'no_generations':
+      case 'no_epochs':
       case null:
         return triggers;
     }

@@ -74,6 +74,7 @@ export class Machine {
     this.life = life;
     const quiet = { metrics: new Deaf(), logger: new Mute() };
     this.node = this.isCoordinator ? this.coordinator(life, quiet) : this.worker(life, quiet);
+    this.node.start(); // Only now, since its first call may be its last.
   }
 
   crash(): void {
@@ -145,7 +146,7 @@ export class Machine {
     const manage = new ManageTasks({ tasks, wakeup, clock, ids });
     const run = new RunTask({ tasks, triggers, queue, tracer, clock, ids, ...quiet, node: life });
     this.api = { manage, run };
-    return node.start();
+    return node;
   }
 
   private worker(life: string, quiet: { metrics: Deaf; logger: Mute }): WorkerNode {
@@ -167,7 +168,7 @@ export class Machine {
     const executors = new Map([[executor.type, executor]]);
     const node = new WorkerNode(ports, life, { ...quiet, executors, concurrency: 20, drainMs: 10_000 });
     this.roads.lay(node.redis, 'redis');
-    return node.start();
+    return node;
   }
 
   private wakeup(): Wakeup {

@@ -27,6 +27,8 @@ export type Step = { readonly at: number } & (
   | { readonly do: 'toggle'; readonly task: string; readonly isEnabled: boolean }
   | { readonly do: 'delete' | 'run'; readonly task: string }
   | { readonly do: 'crash' | 'pause'; readonly node: string; readonly ms: number; readonly trap: Trap }
+  /** What the queue does within `ms` is lost then. */
+  | { readonly do: 'fail_over'; readonly node: string; readonly ms: number; readonly trap: Trap }
   | { readonly do: 'restart'; readonly node: string; readonly ms: number }
   | { readonly do: 'cut' | 'mute'; readonly node: string; readonly ms: number; readonly side: Side }
   | {
@@ -38,8 +40,6 @@ export type Step = { readonly at: number } & (
     }
   | { readonly do: 'step_clock'; readonly node: string; readonly byMs: number }
   | { readonly do: 'lose_queue' | 'lose_lock' }
-  /** What the queue does within the next `ms` is lost then. */
-  | { readonly do: 'fail_over'; readonly ms: number }
   | {
       readonly do: 'fail_commits';
       readonly ms: number;
@@ -147,7 +147,7 @@ function faultAt(at: number, chance: Chance): Step {
   if (roll < 0.45) return { at, do: 'restart', node, ms: chance.int(200, 10_000) };
   if (roll < 0.55) return { at, do: chance.pick(['cut', 'mute'] as const), node, ms, side };
   if (roll < 0.63) return { at, do: 'slow', node, ms, side, mostMs: chance.pick([20, 300, 2000]) };
-  if (roll < 0.66) return { at, do: 'fail_over', ms: chance.pick([100, 1000, 1000, 3000]) };
+  if (roll < 0.66) return { at, do: 'fail_over', node, ms: chance.pick([100, 1000, 3000]), trap };
   if (roll < 0.72) return { at, do: 'step_clock', node, byMs: chance.int(-500, 500) };
   if (roll < 0.77) return { at, do: 'lose_queue' };
   if (roll < 0.83) return { at, do: 'lose_lock' };
