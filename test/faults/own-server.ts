@@ -5,14 +5,17 @@ import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram, freePort, unprivileged, type Account } from '../support/servers/from-programs.js';
+import { findProgram, placeIn, unprivileged, type Account } from '../support/servers/from-programs.js';
 import { installDebian } from '../support/servers/install-debian.js';
 import { type Place, type ProgramRecipe, type ServerKind } from '../support/servers/server-kind.js';
 import { untilReady } from '../support/servers/until-ready.js';
 
 const START_MS = 60_000;
-/** Runs a server until its own standard input closes, which also the death of the campaign does; then kills the server. */
-const GUARD = 'out=$1; shift; "$@" </dev/null >>"$out" 2>&1 & read _; kill -9 $!; wait';
+/**
+ * Runs a server until its own standard input closes, which also the death of the campaign does; then kills its own process group, and so
+ * the server with whatever it has started.
+ */
+const GUARD = 'out=$1; shift; "$@" </dev/null >>"$out" 2>&1 & read _; kill -9 0';
 
 /** A server that the campaign may kill and start again, on the same port and with the same files. */
 export class OwnServer {
@@ -35,7 +38,7 @@ export class OwnServer {
       tmpdir(),
       `ax-faults-${kind.title.toLowerCase()}-${randomBytes(6).toString('hex')}`,
     );
-    const server = new OwnServer(kind, recipe, { directory, port: await freePort(), password }, account);
+    const server = new OwnServer(kind, recipe, await placeIn(directory, password), account);
     await server.layOut();
     await server.restart();
     return server;

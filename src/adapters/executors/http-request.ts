@@ -1,5 +1,6 @@
 import { type HttpExecutorSpec } from '../../domain/executors/http-spec.js';
 import { type ExecutorRequest } from '../../ports/executor.js';
+import { runBody } from './run-body.js';
 
 /** One request as it goes out. */
 export interface HttpRequest {
@@ -17,7 +18,7 @@ const METHODS_WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'DELETE']);
 export function httpRequestOf(request: ExecutorRequest<HttpExecutorSpec>, version: string): HttpRequest {
   const { spec } = request;
   const url = new URL(spec.url);
-  const body = METHODS_WITHOUT_BODY.has(spec.method) ? null : bodyOf(request);
+  const body = METHODS_WITHOUT_BODY.has(spec.method) ? null : runBody(request);
   return {
     origin: url.origin,
     path: url.pathname + url.search,
@@ -38,18 +39,6 @@ export function httpRequestOf(request: ExecutorRequest<HttpExecutorSpec>, versio
     body,
   };
 }
-
-const bodyOf = (request: ExecutorRequest<HttpExecutorSpec>): string =>
-  JSON.stringify(
-    request.hook?.body ?? {
-      execution_id: request.executionId,
-      task_id: request.taskId,
-      schedule_at: request.slot,
-      fired_at: request.firedAt,
-      attempt: request.attempt,
-      params: request.params,
-    },
-  );
 
 const hasUserAgent = (headers: Readonly<Record<string, string>>): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'user-agent');

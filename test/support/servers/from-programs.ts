@@ -6,11 +6,11 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startGuard } from './guard.js';
-import type { FindProgram, ProgramRecipe, RunningServer, ServerKind, Way } from './server-kind.js';
+import type { FindProgram, Place, ProgramRecipe, RunningServer, ServerKind, Way } from './server-kind.js';
 import { untilReady } from './until-ready.js';
 
 const startDeadlineMs = 120_000;
-const portTaken = /address already in use/i;
+const portTaken = /address already in use|eaddrinuse|in use by another/i;
 
 /** Looks in PATH and where distributions keep servers, which the PATH of a plain user often lacks. */
 export const findProgram: FindProgram = (name) => {
@@ -59,6 +59,12 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** For a fresh instance in `directory`, on free ports. */
+export async function placeIn(directory: string, password = randomBytes(12).toString('hex')): Promise<Place> {
+  const port = await freePort();
+  return { directory, port, sparePorts: [await freePort(), await freePort()], password };
+}
+
 const tail = async (file: string) => (await readFile(file, 'utf8').catch(() => '')).slice(-2000);
 
 /** Starts one throwaway instance in a fresh directory, on a free port of the loopback interface. */
@@ -66,7 +72,7 @@ async function startOnce(kind: ServerKind, recipe: ProgramRecipe): Promise<Runni
   const account = process.getuid?.() === 0 ? unprivileged(recipe.users) : undefined;
   const name = `ax-test-${kind.title.toLowerCase()}-${randomBytes(6).toString('hex')}`;
   const directory = path.join(tmpdir(), name);
-  const place = { directory, port: await freePort(), password: randomBytes(12).toString('hex') };
+  const place = await placeIn(directory);
   const log = path.join(directory, 'log');
   const guard = startGuard('./program-guard.mjs', {
     directory,
@@ -83,7 +89,7 @@ async function startOnce(kind: ServerKind, recipe: ProgramRecipe): Promise<Runni
       gaveUp: () => guard.said(),
       evidence: () => tail(log),
     });
-    const program = path.basename(recipe.commands(place).at(-1)?.[0] ?? '');
+    const program = recipe.name ?? path.basename(recipe.commands(place).at(-1)?.[0] ?? '');
     return {
       url,
       origin: `throwaway ${program} ${version} on port ${place.port}${account ? ` as ${account.name}` : ''}`,

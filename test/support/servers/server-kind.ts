@@ -4,11 +4,15 @@ import type { ProvidedContext } from 'vitest';
 export interface Place {
   readonly directory: string;
   readonly port: number;
+  /** For servers that need more than one. */
+  readonly sparePorts: readonly [number, number];
   readonly password: string;
 }
 
 /** How to run one server from the programs of this machine. */
 export interface ProgramRecipe {
+  /** What people call the program, where that is not the name of the last command. */
+  readonly name?: string;
   /** Accounts to run as when the tests run as root, best first. */
   readonly users: readonly string[];
   /** Files to lay into `place.directory`: name → text. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fromPrograms } from '../../support/servers/from-programs.js';
 import { kinds } from '../../support/servers/kinds.js';
-import type { RunningServer } from '../../support/servers/server-kind.js';
+import type { Place, RunningServer } from '../../support/servers/server-kind.js';
 import { fakeKind } from './fake-kind.js';
 
 const kind = fakeKind();
@@ -44,7 +44,7 @@ describe('fromPrograms', () => {
 });
 
 describe('the programs of the kinds', () => {
-  const place = { directory: '/t', port: 7, password: 'secret' };
+  const place: Place = { directory: '/t', port: 7, sparePorts: [8, 9], password: 'secret' };
   const programsFrom = (title: string, ...names: string[]) =>
     kinds
       .find((one) => one.title === title)
@@ -57,6 +57,12 @@ describe('the programs of the kinds', () => {
     expect(programsFrom('MySQL', 'mysqld', 'mariadbd', 'mariadb-install-db')).toEqual(maria);
     expect(programsFrom('MySQL', 'mysqld', 'mariadbd')).toEqual(['/sbin/mysqld', '/sbin/mysqld']);
     expect(programsFrom('MySQL', 'mariadb-install-db')).toBeUndefined();
+  });
+
+  it('RabbitMQ: complete with rabbitmqctl and epmd, or none', () => {
+    expect(programsFrom('RabbitMQ', 'rabbitmq-server', 'rabbitmqctl', 'epmd')).toEqual(['sh']);
+    expect(programsFrom('RabbitMQ', 'rabbitmq-server', 'rabbitmqctl')).toBeUndefined();
+    expect(programsFrom('RabbitMQ', 'rabbitmqctl', 'epmd')).toBeUndefined();
   });
 
   it('Redis: redis-server or none', () => {
