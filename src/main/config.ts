@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import leven from 'leven';
 import { z } from 'zod';
 import { AxError } from '../domain/errors.js';
+import { brokerProblems, brokersOf, isBrokerVariable } from './broker-variables.js';
 
 export type Role = 'all' | 'coordinator' | 'worker';
 
@@ -36,6 +37,8 @@ export interface Config {
   readonly claimTtlMs: number;
   readonly drainMs: number;
   readonly clockLimitMs: number;
+  /** AMQP URLs by the names that tasks use. */
+  readonly brokers: ReadonlyMap<string, string>;
   /** Null: this worker runs no shell tasks. */
   readonly shell: ShellConfig | null;
 }
@@ -59,7 +62,7 @@ const url = (protocols: readonly string[], example: string) =>
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const name = z.string().regex(NAME, 'use 1 to 64 letters, digits, ".", "_" or "-"');
 
-/** Every variable ax reads, with its form and default; docs/configuration.md says what each is for. */
+/** Every variable ax reads but those that name brokers, with its form and default; docs/configuration.md says what each is for. */
 const VARIABLES = {
   AX_MYSQL_URL: url(['mysql:', 'mariadb:'], 'mysql://user:password@host:3306/ax').optional(),
   AX_REDIS_URL: url(['redis:', 'rediss:'], 'redis://host:6379').optional(),
@@ -134,6 +137,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: bool
     claimTtlMs: values.AX_CLAIM_TTL_MS,
     drainMs: values.AX_DRAIN_SEC * 1000,
     clockLimitMs: values.AX_CLOCK_LIMIT_MS,
+    brokers: brokersOf(env),
     shell: values.AX_SHELL_ENABLED === 'true' ? shellOf(values, env) : null,
   };
 }
@@ -168,6 +172,7 @@ function readVariables<B extends object>(env: NodeJS.ProcessEnv, choose: (values
   const chosen = parsed.success ? choose(parsed.data) : null;
   const problems = [
     ...unknownNames(env),
+    ...brokerProblems(env),
     ...(parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`),
     ...(typeof chosen === 'string' ? [chosen] : []),
   ];
@@ -212,6 +217,7 @@ function unknownNames(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
     .filter((key) => key.startsWith('AX_') && !key.startsWith('AX_TEST_'))
     .filter((key) => !known.includes(key) && !RUN_VARIABLES.includes(key))
+    .filter((key) => !isBrokerVariable(key))
     .map((key) => {
       const nearest = known.toSorted((a, b) => leven(key, a) - leven(key, b))[0] ?? '';
       const isNear = leven(key, nearest) <= Math.max(2, key.length / 4);

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Container } from 'inversify';
 import { HttpExecutor } from '../adapters/executors/http-executor.js';
+import { replyQueueOf } from '../adapters/executors/mq/mq-message.js';
+import { MqExecutor } from '../adapters/executors/mq/mq-executor.js';
 import { ShellExecutor } from '../adapters/executors/shell/shell-executor.js';
 import { createHttpApp } from '../adapters/http/create-http-app.js';
 import { type HttpServer, startHttpServer } from '../adapters/http/start-http-server.js';
@@ -51,8 +53,10 @@ export class Node {
     const metrics = new PrometheusMetrics();
     const backend = await openBackend(config, { machine: new SystemClock(), random, metrics, logger });
     const { clock } = backend;
+    const { brokers, namespace } = config;
     const executors: Executor[] = [
       new HttpExecutor({ clock, version }),
+      new MqExecutor({ brokers, replyQueue: replyQueueOf(namespace), clock, random, logger }),
       ...(config.shell === null ? [] : [new ShellExecutor({ clock, ...config.shell })]),
     ];
     const identity = { node: config.nodeId, instance: `${config.nodeId}/${randomUUID().slice(0, 8)}` };

@@ -84,7 +84,8 @@ export class AmqpProxy {
       if (frame.type === FRAME.body)
         executions.set(channel, (JSON.parse(payload.toString()) as { execution_id: string }).execution_id);
       if (methodOf(frame) === BASIC_PUBLISH) routingKeys.set(channel, routingKeyOf(payload));
-      if (methodOf(frame) === CHANNEL_CLOSE) this.forget((ack) => ack.frame.channel === channel && ack.client === client);
+      if (methodOf(frame) === CHANNEL_CLOSE)
+        this.forget((ack) => ack.frame.channel === channel && ack.client === client);
     });
     client.on('data', (data) => broker.write(data));
     eachFrame(broker, 0, (frame) => {

@@ -57,7 +57,11 @@ export const rabbitmq: ServerKind = {
   },
   programs: 'rabbitmq-server and epmd',
   recipe(find) {
-    const [server, control, epmd] = [plain('rabbitmq-server', find), plain('rabbitmqctl', find), find('epmd')];
+    const [server, control, epmd] = [
+      plain('rabbitmq-server', find),
+      plain('rabbitmqctl', find),
+      find('epmd'),
+    ];
     if (!server || !control || !epmd) return undefined;
     return {
       name: 'rabbitmq-server',

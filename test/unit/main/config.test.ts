@@ -77,6 +77,30 @@ describe('configuration', () => {
     expect(() => parse({ AX_TEST_REDIS_URL: 'x', PATH: '/bin', TICK_MS: 'x' })).not.toThrow();
   });
 
+  it('knows as many brokers as there are variables for them, by the names that tasks use', () => {
+    const [here, there] = ['amqp://ax:secret@mq:5672', 'amqps://mq.eu/orders'];
+    const env = { AX_AMQP_URL: here, AX_AMQP_EU_WEST_URL: there, AX_AMQP_OLD_URL: '' };
+    expect([...parse(env).brokers]).toEqual([
+      ['default', here],
+      ['eu_west', there],
+    ]);
+    expect([...parse({}).brokers]).toEqual([]);
+  });
+
+  it('refuses a broker without a usable URL, and a second default one, without repeating passwords', () => {
+    const text = problemsOf({
+      AX_AMQP_URL: 'http://ax:secret@mq',
+      AX_AMQP_EU_URL: 'amqp:secret',
+      AX_AMQP_DEFAULT_URL: 'amqp://ax:secret@mq',
+      AX_AMQP_eu_URL: 'amqp://mq',
+    });
+    expect(text).toContain('AX_AMQP_URL: give a URL such as');
+    expect(text).toContain('AX_AMQP_EU_URL: give a URL such as');
+    expect(text).toContain('AX_AMQP_DEFAULT_URL: the broker "default" is that of AX_AMQP_URL');
+    expect(text).toContain('AX_AMQP_eu_URL: unknown variable');
+    expect(text).not.toContain('secret');
+  });
+
   it('takes an empty value as not set', () => {
     expect(parse({ AX_HTTP_PORT: '', AX_MYSQL_URL: '' }).http.port).toBe(8080);
   });

@@ -157,7 +157,10 @@ export class BrokerConnection {
   }
 
   private closed(): AxError {
-    return new AxError('unavailable', `broker "${this.options.broker}": this node has closed its connections`);
+    return new AxError(
+      'unavailable',
+      `broker "${this.options.broker}": this node has closed its connections`,
+    );
   }
 }
 

@@ -1,7 +1,12 @@
 import { type Outcome } from '../../../domain/execution.js';
 import { type MqExecutorSpec } from '../../../domain/executors/mq-spec.js';
 import { type Clock } from '../../../ports/clock.js';
-import { type Delivered, type Executor, type ExecutorRequest, type StopReason } from '../../../ports/executor.js';
+import {
+  type Delivered,
+  type Executor,
+  type ExecutorRequest,
+  type StopReason,
+} from '../../../ports/executor.js';
 import { type Logger } from '../../../ports/logger.js';
 import { type Random } from '../../../ports/random.js';
 import { stopReasonOf } from '../stop-reason.js';

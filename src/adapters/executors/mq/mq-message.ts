@@ -11,6 +11,9 @@ export interface MqMessage {
   readonly options: Options.Publish & { readonly messageId: string };
 }
 
+/** Where the consumers of one ax send their receipts, on the broker that the message came from. */
+export const replyQueueOf = (namespace: string): string => `ax.${namespace}.receipts`;
+
 type MqRequest = ExecutorRequest<MqExecutorSpec>;
 
 /**

@@ -60,8 +60,12 @@ export function outcomeOf(
       return unanswered(end.reason, `${end.reason} before the broker confirmed`);
     case 'deadline': {
       const { timeoutMs } = facts;
-      if (publication.isBlocked) return unanswered('blocked', `the broker took no messages for ${timeoutMs} ms`);
-      return { ...unanswered('deadline', `no confirm of the broker within ${timeoutMs} ms`), status: 'timeout' };
+      if (publication.isBlocked)
+        return unanswered('blocked', `the broker took no messages for ${timeoutMs} ms`);
+      return {
+        ...unanswered('deadline', `no confirm of the broker within ${timeoutMs} ms`),
+        status: 'timeout',
+      };
     }
   }
 }
