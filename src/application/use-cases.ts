@@ -12,7 +12,7 @@ export interface UseCases {
   readonly manageTasks: ManageTasks;
   /** run */
   readonly runTask: RunTask;
-  /** find · list · nextFires */
+  /** find · list · nextFires · preview */
   readonly queryTasks: QueryTasks;
   /** find · list */
   readonly queryExecutions: QueryExecutions;

@@ -1,4 +1,5 @@
 import { type Cron, cronKey, cronProblems, type CronRule, neverFires, parseCron } from './cron.js';
+import { type ChangeNote } from './cron/zoned-pattern.js';
 import { type FieldProblem, InvalidInput } from './errors.js';
 
 interface Bounds {
@@ -58,6 +59,11 @@ export class FireTimes {
     return tooEarly ? null : slot;
   }
 
+  /** What a change of the clocks has to do with a slot; null if nothing. */
+  noteOf(schedule: Schedule, slot: number): ChangeNote | null {
+    return schedule.type === 'cron' ? this.cronOf(schedule).noteOf(slot) : null;
+  }
+
   /** How many slots lie in `[from, to]`, where both ends are slots; null if counting them takes too long. */
   count(schedule: Schedule, from: number, to: number): number | null {
     if (from === to) return 1;
@@ -109,14 +115,18 @@ export class FireTimes {
     const key = `${kind}|${at}|${rule}`;
     const known = this.answers.get(key);
     if (known !== undefined) return known;
-    let cron = this.crons.get(rule);
-    if (cron === undefined) {
-      cron = parseCron(schedule);
-      this.crons.set(rule, cron);
-    }
-    const answer = compute(cron);
+    const answer = compute(this.cronOf(schedule, rule));
     this.answers.set(key, answer);
     return answer;
+  }
+
+  private cronOf(schedule: CronSchedule, key = cronKey(schedule)): Cron {
+    let cron = this.crons.get(key);
+    if (cron === undefined) {
+      cron = parseCron(schedule);
+      this.crons.set(key, cron);
+    }
+    return cron;
   }
 }
 
@@ -143,10 +153,19 @@ export function assertSchedule(schedule: Schedule, now: number): void {
   if (problems.length > 0) throw new InvalidInput(problems);
 }
 
+/** Refuses only what could never have fired, so that what has ended can still be looked at. @throws InvalidInput with every problem. */
+export function assertPreview(schedule: Schedule): void {
+  const problems = [...ownProblems(schedule), ...instantProblems(schedule)];
+  if (problems.length > 0) throw new InvalidInput(problems);
+}
+
 /** What keeps a schedule from firing, by API field (`cron_expr`, `timezone`, `interval`, `run_at`, `start_at`, `end_at`). */
 export function scheduleProblems(schedule: Schedule, now: number): FieldProblem[] {
-  const problems = [...ownProblems(schedule), ...instantProblems(schedule, now)];
-  return problems.length > 0 ? problems : endProblems(schedule, now);
+  const problems = [...ownProblems(schedule), ...instantProblems(schedule)];
+  if (problems.length > 0) return problems;
+  if (schedule.type !== 'once') return endProblems(schedule, now);
+  const fix = 'give an instant in the future';
+  return schedule.runAt > now ? [] : [{ field: 'run_at', problem: 'is in the past', fix }];
 }
 
 function ownProblems(schedule: Schedule): readonly FieldProblem[] {
@@ -166,12 +185,10 @@ function intervalProblems(everySec: number): FieldProblem[] {
   return [{ field: 'interval', problem: `${everySec} is not a possible interval`, fix }];
 }
 
-function instantProblems(schedule: Schedule, now: number): FieldProblem[] {
+function instantProblems(schedule: Schedule): FieldProblem[] {
   if (schedule.type === 'once') {
     const problem = badInstant('run_at', schedule.runAt);
-    if (problem !== null) return [problem];
-    const fix = 'give an instant in the future';
-    return schedule.runAt > now ? [] : [{ field: 'run_at', problem: 'is in the past', fix }];
+    return problem === null ? [] : [problem];
   }
   const { startAt, endAt } = schedule;
   const problems = [badInstant('start_at', startAt), badInstant('end_at', endAt)].filter((p) => p !== null);

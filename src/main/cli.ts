@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { DST_GAPS, DST_OVERLAPS } from '../domain/cron.js';
+import { CRON_DIALECTS } from '../domain/cron/cron-fields.js';
 import { AxError, InvalidInput, messageOf } from '../domain/errors.js';
 import { environment, parseConfig, parseMigration, parseVerification, type Role } from './config.js';
 import { migrate } from './migrate.js';
-import { printNext } from './next.js';
+import { next, type NextOptions } from './next.js';
 import { serve } from './serve.js';
 import { verify } from './verify.js';
 
@@ -48,13 +50,24 @@ program
 
 program
   .command('next')
-  .description('print the next fire times of a cron expression')
-  .argument('<expr>', 'five fields (minute first) or six (second first), quoted')
+  .description(
+    'say what a cron expression means and when it fires; without one, each line of the crontab on stdin',
+  )
+  .argument('[expr]', 'five fields (minute first), six (second first) or seven (quartz, year last), quoted')
   .option('--tz <zone>', 'IANA time zone', 'UTC')
-  .option('-n, --count <n>', 'how many', atLeastOne, 5)
-  .action((expr: string, options: { tz: string; count: number }) =>
-    printNext(expr, options.tz, options.count),
-  );
+  .option('-n, --count <n>', 'how many fire times', atLeastOne, 5)
+  .option('--from <instant>', 'RFC 3339 with an offset, or epoch milliseconds (default: now)')
+  .addOption(new Option('--dialect <name>', 'how it is read').choices(CRON_DIALECTS).default('unix'))
+  .addOption(
+    new Option('--dst-gap <rule>', 'times that the clocks leave out').choices(DST_GAPS).default('fire_after'),
+  )
+  .addOption(
+    new Option('--dst-overlap <rule>', 'times that they show twice').choices(DST_OVERLAPS).default('first'),
+  )
+  .option('--json', 'print the JSON of POST /api/schedules/preview; of a crontab, a list')
+  .action((expr: string | undefined, options: NextOptions) => {
+    if (!next(expr, options)) process.exitCode = 1;
+  });
 
 program
   .command('verify')

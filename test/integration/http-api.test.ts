@@ -37,12 +37,15 @@ describe('the API of tasks', () => {
       group: 'default',
       schedule_type: 'cron',
       cron_expr: '0 * * * *',
+      cron_dialect: 'unix',
       timezone: 'UTC',
+      dst_gap: 'fire_after',
+      dst_overlap: 'first',
       interval: null,
       run_at: null,
       start_at: null,
       end_at: null,
-      executor: { ...executor, method: 'POST', headers: {} },
+      executor: { ...executor, method: 'POST', headers: {}, ack: 'response', signature: null },
       params: null,
       timeout_sec: 30,
       retry_count: 0,
@@ -50,6 +53,7 @@ describe('the API of tasks', () => {
       retry_strategy: 'fixed',
       retry_max_interval: 3600,
       retry_jitter: false,
+      slow_after_sec: null,
       max_concurrent: 1,
       overlap_policy: 'skip',
       misfire_policy: 'fire_once',
@@ -57,6 +61,9 @@ describe('the API of tasks', () => {
       misfire_max_age_sec: 86_400,
       window_sec: 5,
       idempotent: false,
+      description: 'Every hour, UTC',
+      description_zh: '每小时, UTC',
+      warnings: [],
       pool: 'default',
       labels: {},
       owner: null,
@@ -139,6 +146,42 @@ describe('the API of tasks', () => {
     });
     expect((await api.call('GET', '/api/tasks/gone')).status).toBe(404);
     expect((await api.call('DELETE', '/api/tasks/gone')).status).toBe(404);
+  });
+
+  it('says in words what it understood, and what of it is rarely meant', async () => {
+    const quartz = { cron_expr: '0 0 9 ? * 2-6', cron_dialect: 'quartz', timezone: 'Asia/Shanghai' };
+    const { json } = await create('in-words', quartz);
+    const words = {
+      description: 'At 09:00, Monday through Friday, Asia/Shanghai',
+      description_zh: '在09:00, 星期一至星期五, Asia/Shanghai',
+      warnings: [],
+    };
+    expect(json).toMatchObject({ ...quartz, ...words });
+    const edited = await api.call('PUT', '/api/tasks/in-words', { ...json, cron_dialect: 'unix' });
+    expect(edited.json).toMatchObject({
+      cron_dialect: 'unix',
+      description: 'At 09:00, Tuesday through Saturday, Asia/Shanghai',
+      warnings: [expect.stringContaining('"2-6" is TUE, WED, THU, FRI, SAT') as string],
+    });
+    const given = await api.call('POST', '/api/tasks', { id: 'x', ...hourly, warnings: [] });
+    expect([given.status, given.json['errors']]).toMatchObject([400, [{ field: 'warnings' }]]);
+  });
+
+  it('keeps how a cron task is read and what changes of the clocks do to it', async () => {
+    const rules = { cron_dialect: 'quartz', dst_gap: 'skip', dst_overlap: 'both' };
+    await create('ruled', { cron_expr: '0 30 1 ? * 1', timezone: 'America/New_York', ...rules });
+    expect(await read('ruled')).toMatchObject(rules);
+    const { json } = await api.call('GET', '/api/tasks/ruled/next?n=44');
+    const fires = (json['fires'] as { local: string }[]).map(({ local }) => local);
+    expect(fires.slice(-2)).toEqual(['2026-11-01T01:30:00.000-04:00', '2026-11-01T01:30:00.000-05:00']);
+    for (const fields of [{ dst_gap: 'later' }, { cron_dialect: 'spring' }, { dst_overlap: 1 }]) {
+      const refused = await api.call('POST', '/api/tasks', { ...hourly, ...fields });
+      expect(refused.json).toMatchObject({ status: 400, errors: [{ field: Object.keys(fields)[0] }] });
+    }
+    const foreign = { schedule_type: 'interval', cron_expr: null, interval: 60, dst_gap: 'skip' };
+    expect((await api.call('POST', '/api/tasks', { ...hourly, ...foreign })).json).toMatchObject({
+      errors: [{ field: 'dst_gap', problem: 'does not belong to schedule_type "interval"' }],
+    });
   });
 
   it('says when a task fires next, in UTC and on its own clocks', async () => {

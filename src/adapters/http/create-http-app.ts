@@ -7,6 +7,7 @@ import { executionRoutes } from './execution-routes.js';
 import { type MetricsText, processRoutes } from './process-routes.js';
 import { requireToken } from './require-token.js';
 import { answerError, refusePath, routeOf, serveRoutes } from './serve-routes.js';
+import { scheduleRoutes } from './schedule-routes.js';
 import { taskRoutes } from './task-routes.js';
 import { verifyRoutes } from './verify-routes.js';
 
@@ -29,7 +30,12 @@ export function createHttpApp(parts: {
   app.use(measureRequests(metrics, clock), protectAnswers);
   app.use(serveRoutes('', processRoutes(readiness, exposition)));
   if (useCases !== null) {
-    const routes = [...taskRoutes(useCases), ...executionRoutes(useCases), ...verifyRoutes(useCases)];
+    const routes = [
+      ...taskRoutes(useCases),
+      ...scheduleRoutes(useCases),
+      ...executionRoutes(useCases),
+      ...verifyRoutes(useCases),
+    ];
     app.use('/api', serveRoutes('/api', routes, [requireToken(useCases.authenticate)]));
   }
   app.use(refusePath);

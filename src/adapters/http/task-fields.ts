@@ -88,6 +88,9 @@ export const NEW_TASK = strict({
   created_at: setByAx,
   updated_at: setByAx,
   error: setByAx,
+  description: setByAx,
+  description_zh: setByAx,
+  warnings: setByAx,
 });
 
 /** A whole task as it was read, edited; what ax sets is ignored, but for `id` and `version`. */
@@ -99,9 +102,14 @@ export const REPLACED_TASK = strict({
   created_at: z.unknown().optional(),
   updated_at: z.unknown().optional(),
   error: z.unknown().optional(),
+  description: z.unknown().optional(),
+  description_zh: z.unknown().optional(),
+  warnings: z.unknown().optional(),
 });
 
 export type TaskFields = z.output<typeof REPLACED_TASK> | z.output<typeof NEW_TASK>;
+
+export type ScheduleFields = z.output<z.ZodObject<typeof scheduleFields>>;
 
 type ScheduleField = Exclude<keyof typeof scheduleFields, 'schedule_type'>;
 

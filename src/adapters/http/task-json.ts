@@ -8,7 +8,13 @@ import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
 import { executorJson, executorOf } from './executor-fields.js';
 import { check } from './field-problems.js';
 import { instantText } from './instant.js';
-import { NEW_TASK, REPLACED_TASK, scheduleFieldProblems, type TaskFields } from './task-fields.js';
+import {
+  NEW_TASK,
+  REPLACED_TASK,
+  type ScheduleFields,
+  scheduleFieldProblems,
+  type TaskFields,
+} from './task-fields.js';
 
 /**
  * A new task from its JSON, also from a file; `id` is null if ax is to choose it. The draft carries what the domain has yet to judge.
@@ -65,7 +71,7 @@ const draftOf =
   });
 
 /** `scheduleFieldProblems` has seen to the required fields; what stands in for them here is refused by the domain, too. */
-function scheduleOf(fields: TaskFields, createdAt: number): Schedule {
+export function scheduleOf(fields: ScheduleFields, createdAt: number): Schedule {
   const startAt = fields.start_at ?? null;
   const endAt = fields.end_at ?? null;
   switch (fields.schedule_type) {

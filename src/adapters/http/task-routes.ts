@@ -1,7 +1,8 @@
 import { type ManageTasks } from '../../application/tasks/manage-tasks.js';
 import { type QueryTasks } from '../../application/tasks/query-tasks.js';
 import { AxError } from '../../domain/errors.js';
-import { type BrokenTask, isTaskId, type Task } from '../../domain/task.js';
+import { scheduleWords } from '../../domain/schedule-words.js';
+import { type BrokenTask, isBroken, isTaskId, type Task } from '../../domain/task.js';
 import { z } from 'zod';
 import { expectedVersion, versionTag } from './expected-version.js';
 import { writeCursor } from './cursor.js';
@@ -9,6 +10,7 @@ import { checked, strict } from './field-problems.js';
 import { instantText, localText } from './instant.js';
 import { NEXT_FIRES, NO_QUERY, pageRequest, TASK_LIST, taskFilter } from './list-query.js';
 import { type ApiRequest, type Reply, route, type Route } from './route.js';
+import { wordsJson, zoneOf } from './schedule-routes.js';
 import { taskDraft, taskJson, taskReplacement } from './task-json.js';
 
 const TOGGLE_BODY = strict({ enabled: z.boolean().optional() });
@@ -100,11 +102,19 @@ const taskReply = (
   task: Task | BrokenTask,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
-): Reply => ({ status, headers: { ...headers, ETag: versionTag(task.version) }, json: taskJson(task) });
+): Reply => ({
+  status,
+  headers: { ...headers, ETag: versionTag(task.version) },
+  json: { ...taskJson(task), ...understood(task) },
+});
+
+/** Said wherever one task is answered, so that a wrong weekday number is seen at once. */
+const understood = (task: Task | BrokenTask) =>
+  isBroken(task) ? {} : wordsJson(scheduleWords(task.schedule));
 
 async function nextReply(queryTasks: QueryTasks, id: string, n: number): Promise<Reply> {
   const { task, slots } = await queryTasks.nextFires(id, n);
-  const timezone = task.schedule.type === 'cron' ? task.schedule.timezone : 'UTC';
+  const timezone = zoneOf(task.schedule);
   const fires = slots.map((slot) => ({ at: instantText(slot), local: localText(slot, timezone) }));
   return { status: 200, json: { fires } };
 }

@@ -1,9 +1,10 @@
 import { AxError } from '../../domain/errors.js';
-import { FireTimes } from '../../domain/schedule.js';
+import { FireTimes, type Schedule } from '../../domain/schedule.js';
 import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
 import { type Clock } from '../../ports/clock.js';
 import { type Page, type PageRequest, type TaskFilter, type TaskRepo } from '../../ports/task-repo.js';
 import { brokenTask } from './manage-tasks.js';
+import { previewSchedule, type SchedulePreview } from './preview-schedule.js';
 
 /** Reads tasks and their coming fire times. */
 export class QueryTasks {
@@ -35,5 +36,14 @@ export class QueryTasks {
       slot = times.next(task.schedule, slot);
     }
     return { task, slots };
+  }
+
+  /**
+   * What a schedule means and its first `n` fire times after `from` (null: now). The draft makes it as of a task created now.
+   * @throws InvalidInput.
+   */
+  preview(draft: (createdAt: number) => Schedule, from: number | null, n: number): SchedulePreview {
+    const now = this.deps.clock.now();
+    return previewSchedule(draft(now), from ?? now, n);
   }
 }

@@ -5,7 +5,8 @@ import { valuesOf } from './parse-item.js';
 /** The days of a month that match, as a mask: bit 0 is the 1st. */
 export type DayMask = number;
 
-const isUnrestricted = ({ text }: ParsedField): boolean => /^[*?]/.test(text);
+/** Whether a day field leaves the days to the other one: also with a step. */
+export const isUnrestricted = ({ text }: ParsedField): boolean => /^[*?]/.test(text);
 
 /**
  * The days of a month that both day fields name together. Where both are restricted either is enough; a field that begins with `*` or `?`

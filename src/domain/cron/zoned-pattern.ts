@@ -8,10 +8,11 @@ export interface ChangeRule {
   readonly passes: 'first' | 'second' | 'both';
 }
 
-/** Why a slot is where it is; wall times as in TimeZone. */
-export type ChangeNote =
-  | { readonly kind: 'after_gap'; readonly missing: number; readonly until: number }
-  | { readonly kind: 'first_pass' | 'second_pass'; readonly wall: number };
+/** What a slot has to do with a change of the clocks; `wall` is what it stands for (as in TimeZone), left out or shown twice. */
+export interface ChangeNote {
+  readonly kind: 'after_gap' | 'first_pass' | 'second_pass';
+  readonly wall: number;
+}
 
 /** Longer than clocks ever were put forward or back (24 hours), also twice in a row. */
 const FAR_MS = 2 * 86_400_000;
@@ -73,7 +74,7 @@ export class ZonedPattern {
     const stretch = this.zone.stretchAt(slot);
     const wall = slot + stretch.offsetMs;
     const missing = slot === stretch.start ? this.missingBefore(stretch) : null;
-    if (missing !== null) return { kind: 'after_gap', missing, until: wall };
+    if (missing !== null) return { kind: 'after_gap', wall: missing };
     if (slot < stretch.repeatsUntil) return { kind: 'second_pass', wall };
     return slot >= stretch.repeatedFrom ? { kind: 'first_pass', wall } : null;
   }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { executionDetailJson } from '../../../../src/adapters/http/execution-json.js';
 import { executionRoutes } from '../../../../src/adapters/http/execution-routes.js';
 import { processRoutes } from '../../../../src/adapters/http/process-routes.js';
+import { scheduleRoutes } from '../../../../src/adapters/http/schedule-routes.js';
 import { taskJson } from '../../../../src/adapters/http/task-json.js';
 import { taskRoutes } from '../../../../src/adapters/http/task-routes.js';
 import { verifyRoutes } from '../../../../src/adapters/http/verify-routes.js';
@@ -21,9 +22,12 @@ describe('docs/api.md', async () => {
 
   it('names every route', () => {
     const useCases = {} as UseCases;
-    const api = [...taskRoutes(useCases), ...executionRoutes(useCases), ...verifyRoutes(useCases)].map(
-      ({ method, path }) => [method, `/api${path}`],
-    );
+    const api = [
+      ...taskRoutes(useCases),
+      ...scheduleRoutes(useCases),
+      ...executionRoutes(useCases),
+      ...verifyRoutes(useCases),
+    ].map(({ method, path }) => [method, `/api${path}`]);
     const open = processRoutes({ report: () => ({ isReady: true, parts: [] }) }, () =>
       Promise.reject(new Error()),
     ).map(({ method, path }) => [method, path]);
