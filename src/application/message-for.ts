@@ -19,6 +19,7 @@ export const messageFor = (
     executor: task.executor,
     params: event.params ?? task.params,
     policy: task.policy,
+    hooks: task.hooks,
     pool: laneOf(task),
   },
   generationFloor,

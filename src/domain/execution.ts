@@ -1,4 +1,5 @@
 import { AxError } from './errors.js';
+import { type PostHook } from './hooks.js';
 import { type Reason } from './reason.js';
 import { type TriggerEvent } from './trigger.js';
 
@@ -41,6 +42,8 @@ export type Evidence = Readonly<Record<string, string | number | boolean>>;
 export type LedgerKind =
   | 'triggered'
   | 'published'
+  | 'precheck_failed'
+  | 'precheck_passed'
   | 'claimed'
   | 'reclaimed'
   | 'attempt_started'
@@ -48,7 +51,9 @@ export type LedgerKind =
   | 'retry_planned'
   | 'handed_back'
   | 'republished'
-  | 'finished';
+  | 'finished'
+  | 'post_hook_sent'
+  | 'post_hook_failed';
 
 /** One line of an execution's append-only history. Instants are epoch ms. */
 export interface LedgerEntry {
@@ -78,6 +83,15 @@ export interface ExecutionReport {
   readonly finishedAt: number | null;
   readonly evidence: Evidence;
   readonly entry: LedgerEntry;
+  /** Only with a terminal status that the task's post-hook asks for. */
+  readonly owed?: OwedSummary;
+}
+
+/** What is to be told of an execution that has ended, and to whom. */
+export interface OwedSummary {
+  readonly hook: PostHook;
+  readonly taskName: string;
+  readonly group: string;
 }
 
 const SEQ_SPAN = 1_000_000;

@@ -1,8 +1,10 @@
 import { type FieldProblem, InvalidInput } from './errors.js';
 import { type ExecutorSpec, executorProblems } from './executor-spec.js';
+import { type Hooks, hookProblems } from './hooks.js';
 import { type Json } from './json.js';
 import { type Policy, policyProblems } from './policy.js';
 import { FireTimes, isSameSchedule, type Schedule, scheduleProblems } from './schedule.js';
+import { ID_FIX, isTaskId } from './task-id.js';
 
 /** What an owner defines: when, what, and how it may fail. */
 export interface TaskDefinition {
@@ -13,6 +15,7 @@ export interface TaskDefinition {
   /** Handed to the target as it is. */
   readonly params: Json;
   readonly policy: Policy;
+  readonly hooks: Hooks;
   readonly pool: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly owner: string | null;
@@ -44,12 +47,10 @@ export interface BrokenTask {
 
 export const isBroken = (task: Task | BrokenTask): task is BrokenTask => !('schedule' in task);
 
-const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-export const ID_FIX = 'use 1 to 64 letters, digits, ".", "_" or "-", the first a letter or digit';
 export const MAX_PARAMS_BYTES = 65_536;
 const MAX_LABELS = 32;
 
-export const isTaskId = (id: string): boolean => ID_PATTERN.test(id);
+export { ID_FIX, isTaskId };
 
 const idProblems = (id: string): FieldProblem[] =>
   isTaskId(id) ? [] : [{ field: 'id', problem: 'is not a task id', fix: ID_FIX }];
@@ -61,7 +62,7 @@ const idProblems = (id: string): FieldProblem[] =>
 export function createTask(id: string, definition: TaskDefinition, now: number): Task {
   const problems = [
     ...idProblems(id),
-    ...definitionProblems(definition),
+    ...definitionProblems(definition, id),
     ...scheduleProblems(definition.schedule, now),
   ];
   if (problems.length > 0) throw new InvalidInput(problems);
@@ -77,7 +78,7 @@ export function createTask(id: string, definition: TaskDefinition, now: number):
 export function reviseTask(task: Task | BrokenTask, definition: TaskDefinition, now: number): Task {
   const old = isBroken(task) ? null : task;
   const keepsSchedule = old !== null && isSameSchedule(old.schedule, definition.schedule);
-  const problems = definitionProblems(definition);
+  const problems = definitionProblems(definition, task.id);
   // A schedule that has ended may stay while something else is edited.
   if (!keepsSchedule) problems.push(...scheduleProblems(definition.schedule, now));
   if (problems.length > 0) throw new InvalidInput(problems);
@@ -105,10 +106,11 @@ function revisedCursor(
   return new FireTimes().next(schedule, now);
 }
 
-const definitionProblems = (definition: TaskDefinition): FieldProblem[] => [
+const definitionProblems = (definition: TaskDefinition, id: string): FieldProblem[] => [
   ...textProblems(definition),
   ...executorProblems(definition.executor),
   ...policyProblems(definition.policy),
+  ...hookProblems(definition.hooks, id),
   ...paramsProblems(definition.params),
   ...labelProblems(definition.labels),
 ];

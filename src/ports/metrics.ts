@@ -15,6 +15,8 @@ interface CounterLabels {
   attempts_total: { status: string; reason: string };
   claims_lost_total: Record<string, never>;
   results_applied_total: Record<string, never>;
+  prechecks_total: { result: 'passed' | 'failed' };
+  post_hooks_total: { result: 'sent' | 'failed' | 'given_up' };
   poison_messages_total: { stream: 'queue' | 'results' };
 }
 

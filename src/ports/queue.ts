@@ -4,7 +4,7 @@ import { type SlotKey, type TriggerEvent } from '../domain/trigger.js';
 /** What a worker needs to run an event; it never reads the task store. `pool` is the lane that the message goes through (`laneOf`). */
 export interface TaskSnapshot extends Pick<
   TaskDefinition,
-  'name' | 'group' | 'executor' | 'params' | 'policy' | 'pool'
+  'name' | 'group' | 'executor' | 'params' | 'policy' | 'hooks' | 'pool'
 > {
   readonly id: string;
 }

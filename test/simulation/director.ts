@@ -1,4 +1,5 @@
 import { DEFAULT_CRON } from '../../src/domain/cron.js';
+import { NO_HOOKS } from '../../src/domain/hooks.js';
 import { type TaskDefinition } from '../../src/domain/task.js';
 import { intervalAnchor, type Schedule } from '../../src/domain/schedule.js';
 import { messageOf } from '../../src/domain/errors.js';
@@ -179,6 +180,7 @@ function definitionOf(
     },
     params: null,
     policy: spec.policy,
+    hooks: NO_HOOKS,
     pool: 'default',
     labels: {},
     owner: null,

@@ -5,6 +5,7 @@ import { type Json } from '../../src/domain/json.js';
 import { OVERLAP_POLICIES, type Policy } from '../../src/domain/policy.js';
 import { intervalAnchor, type Schedule } from '../../src/domain/schedule.js';
 import { type Task } from '../../src/domain/task.js';
+import { anyHooks } from './any-hooks.js';
 
 const DAY_SEC = 86_400;
 const whole = (min: number, max: number) => fc.integer({ min, max });
@@ -75,6 +76,7 @@ export const anyTask = (createdAt = Date.UTC(2026, 0, 5, 0, 0, 0, 123)): fc.Arbi
       .jsonValue({ maxDepth: 4 })
       .map((value) => JSON.parse(JSON.stringify(value).replaceAll('__proto__', 'proto')) as Json),
     policy,
+    hooks: anyHooks,
     pool: fc.stringMatching(/^[a-z0-9][a-z0-9._-]{0,20}$/),
     labels: fc.dictionary(
       fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,20}$/),

@@ -1,5 +1,6 @@
 import { DEFAULT_CRON } from '../../src/domain/cron.js';
 import { type ExecutionReport } from '../../src/domain/execution.js';
+import { NO_HOOKS } from '../../src/domain/hooks.js';
 import { DEFAULT_POLICY } from '../../src/domain/policy.js';
 import { type Task } from '../../src/domain/task.js';
 import { triggerWindow, type TriggerEvent } from '../../src/domain/trigger.js';
@@ -40,6 +41,7 @@ export function buildTask(overrides: Partial<Task> = {}): Task {
     },
     params: { size: 1 },
     policy: DEFAULT_POLICY,
+    hooks: NO_HOOKS,
     pool: 'default',
     labels: {},
     owner: null,
@@ -82,6 +84,7 @@ export const snapshotOf = (task: Task): TaskSnapshot => ({
   executor: task.executor,
   params: task.params,
   policy: task.policy,
+  hooks: task.hooks,
   pool: task.pool,
 });
 

@@ -13,6 +13,7 @@ import { type Schedule } from '../../domain/schedule.js';
 import { ID_FIX, isTaskId } from '../../domain/task.js';
 import { executor } from './executor-fields.js';
 import { readWith, Refusal, strict } from './field-problems.js';
+import { hooks } from './hook-fields.js';
 import { readInstant } from './instant.js';
 
 const MAX_JSON_DEPTH = 64;
@@ -71,6 +72,7 @@ const writable = {
   misfire_max_age_sec: z.number().default(DEFAULT.misfireMaxAgeSec),
   window_sec: z.number().default(DEFAULT.windowSec),
   idempotent: z.boolean().default(DEFAULT.isIdempotent),
+  hooks,
   pool: z.string().default('default'),
   labels: z.record(z.string(), z.string()).default({}),
   owner: z.string().nullish(),

@@ -7,6 +7,7 @@ import { intervalAnchor, type Schedule } from '../../domain/schedule.js';
 import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
 import { executorJson, executorOf } from './executor-fields.js';
 import { check } from './field-problems.js';
+import { hooksJson, hooksOf } from './hook-fields.js';
 import { instantText } from './instant.js';
 import {
   NEW_TASK,
@@ -64,6 +65,7 @@ const draftOf =
     executor: executorOf(fields.executor),
     params: fields.params,
     policy: policyOf(fields),
+    hooks: hooksOf(fields.hooks),
     pool: fields.pool,
     labels: fields.labels,
     owner: fields.owner ?? null,
@@ -124,6 +126,7 @@ export function taskJson(task: Task | BrokenTask): Readonly<Record<string, unkno
     executor: executorJson(task.executor),
     params: task.params,
     ...policyJson(task.policy),
+    hooks: hooksJson(task.hooks),
     pool: task.pool,
     labels: task.labels,
     owner: task.owner,

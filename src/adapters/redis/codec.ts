@@ -1,5 +1,11 @@
-import { type ExecutionReport, type LedgerEntry, STATUSES } from '../../domain/execution.js';
+import {
+  type ExecutionReport,
+  type LedgerEntry,
+  type OwedSummary,
+  STATUSES,
+} from '../../domain/execution.js';
 import { isExecutorType, restoreExecutor } from '../../domain/executor-spec.js';
+import { type Hooks, NO_HOOKS, restoreHooks } from '../../domain/hooks.js';
 import { DEFAULT_POLICY, type Policy } from '../../domain/policy.js';
 import { type TriggerEvent } from '../../domain/trigger.js';
 import { type QueueMessage, type TaskSnapshot } from '../../ports/queue.js';
@@ -56,6 +62,7 @@ const TASK = shapeOf<TaskSnapshot>({
   executor: (value) => record(value) && text((value as { type?: unknown }).type),
   params: anything,
   policy: record,
+  hooks: optional,
   pool: text,
 });
 
@@ -81,7 +88,10 @@ const REPORT = shapeOf<ExecutionReport>({
   finishedAt: orNull(number),
   evidence: record,
   entry: record,
+  owed: optional,
 });
+
+const OWED = shapeOf<OwedSummary>({ hook: record, taskName: text, group: text });
 
 const ENTRY = shapeOf<LedgerEntry>({ kind: text, at: number, node: text, detail: record });
 
@@ -105,13 +115,22 @@ export function decodeMessage(json: string): QueueMessage {
   if (event.taskId !== task.id) throw refusal('event.taskId');
   const executor = isExecutorType(task.executor.type) ? restoreExecutor({ ...task.executor }) : task.executor;
   if (executor === null) throw refusal('task.executor');
-  return { ...message, task: { ...task, executor, policy } };
+  const hooks = hooksOf(task.hooks);
+  return { ...message, task: { ...task, executor, policy, hooks } };
+}
+
+/** Messages of older nodes have none. */
+function hooksOf(stored: unknown): Hooks {
+  const hooks = stored === undefined ? NO_HOOKS : restoreHooks(stored);
+  if (hooks === null) throw refusal('task.hooks');
+  return hooks;
 }
 
 /** @throws Error that names the broken member. */
 export function decodeReport(json: string): ExecutionReport {
   const report = checked<ExecutionReport>('report', JSON.parse(json), REPORT);
   checked<LedgerEntry>('entry', report.entry, ENTRY);
+  if (report.owed !== undefined) checked<OwedSummary>('owed', report.owed, OWED);
   return report;
 }
 

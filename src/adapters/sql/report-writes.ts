@@ -1,5 +1,6 @@
 import { type ExecutionReport, progressOf } from '../../domain/execution.js';
 import { type Dialect, type SqlValue } from './dialect.js';
+import { recordOwed } from './owed-summaries.js';
 import { type Statements } from './sql-db.js';
 import { cut, cutOrNull, detailText, evidenceText, LENGTHS } from './stored-text.js';
 
@@ -29,6 +30,7 @@ interface Folded {
 /**
  * Applies reports in two statements: states, then ledger. Of two reports the one with the higher progress wins, whether they meet
  * in this batch or in the table; the earliest start is kept of all. Rows go in order of id, so that two callers seldom deadlock.
+ * Summaries that are owed cost two more.
  */
 export async function writeReports(
   sql: Statements,
@@ -37,15 +39,25 @@ export async function writeReports(
 ): Promise<void> {
   const { dialect } = sql;
   const ordered = reports.toSorted((a, b) => compare(a.executionId, b.executionId));
-  const states = [...fold(ordered).values()].map((folded) => logRow(folded, now, dialect));
+  const folded = [...fold(ordered).values()];
+  const states = folded.map((state) => logRow(state, now, dialect));
   await sql.insert('execution_log', LOG_COLUMNS, states, onKnownExecution(dialect));
-  const entries = ordered.map((report) => ledgerRow(report, dialect));
-  await sql.insert(
-    'execution_event',
-    LEDGER_COLUMNS,
-    entries,
-    dialect.keepExisting('execution_event', 'execution_id'),
+  await writeLedger(sql, ordered);
+  await recordOwed(
+    sql,
+    folded.map(({ winner }) => winner),
+    now,
   );
+}
+
+type LedgerLine = Pick<ExecutionReport, 'executionId' | 'generation' | 'seq' | 'entry'>;
+
+/** Adds to the ledger; a line that is there already stays. */
+export async function writeLedger(sql: Statements, lines: readonly LedgerLine[]): Promise<void> {
+  const { dialect } = sql;
+  const rows = lines.map((line) => ledgerRow(line, dialect));
+  const keep = dialect.keepExisting('execution_event', 'execution_id');
+  await sql.insert('execution_event', LEDGER_COLUMNS, rows, keep);
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -97,10 +109,7 @@ const logRow = ({ winner, startedAt }: Folded, now: number, dialect: Dialect): S
   progressOf(winner),
 ];
 
-const ledgerRow = (
-  { executionId, generation, seq, entry }: ExecutionReport,
-  dialect: Dialect,
-): SqlValue[] => [
+const ledgerRow = ({ executionId, generation, seq, entry }: LedgerLine, dialect: Dialect): SqlValue[] => [
   executionId,
   dialect.instant(entry.at),
   generation,

@@ -7,14 +7,9 @@ import {
 import { type Page, type PageRequest } from '../../ports/task-repo.js';
 import { AdoptionMarks, adoptPending } from './adopt-pending.js';
 import { executionIds, unsettledIds } from './execution-ids.js';
-import {
-  EXECUTION_COLUMNS,
-  executionOf,
-  type ExecutionRow,
-  ledgerOf,
-  type LedgerRow,
-} from './execution-row.js';
+import { executionOf, type ExecutionRow, ledgerOf, type LedgerRow } from './execution-row.js';
 import { cursorOf, pageOf, rowsToRead } from './keyset-page.js';
+import { readExecutions } from './read-executions.js';
 import { writeReports } from './report-writes.js';
 import { type SqlDb, type Statements } from './sql-db.js';
 import { TaskMapper } from './task-mapper.js';
@@ -88,14 +83,4 @@ export class SqlExecutionRepo implements ExecutionRepo {
     const tasks = await sql.select<TaskRow>(query);
     return new Map(tasks.map((row) => [row.id as string, this.mapper.fromRow(row)]));
   }
-}
-
-/** Newest first. */
-async function readExecutions(sql: Statements, ids: readonly string[]): Promise<ExecutionRow[]> {
-  if (ids.length === 0) return [];
-  return sql.rows<ExecutionRow>(
-    `SELECT ${EXECUTION_COLUMNS} FROM trigger_event e LEFT JOIN execution_log x ON x.id = e.id
-     WHERE e.id IN (${ids.map(() => '?').join(', ')}) ORDER BY e.id DESC`,
-    ids,
-  );
 }

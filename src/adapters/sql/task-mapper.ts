@@ -10,6 +10,7 @@ import { CRON_DIALECTS } from '../../domain/cron/cron-fields.js';
 import { AxError, InvalidInput, messageOf } from '../../domain/errors.js';
 import { executorProblems, type ExecutorSpec, restoreExecutor } from '../../domain/executor-spec.js';
 import { isTextRecord } from '../../domain/executors/text-record.js';
+import { hookProblems, type Hooks, NO_HOOKS, restoreHooks } from '../../domain/hooks.js';
 import { type Json } from '../../domain/json.js';
 import {
   type MisfirePolicy,
@@ -56,6 +57,7 @@ export class TaskMapper {
       executor: executor(row),
       params: json(row, 'params_json') as Json,
       policy: policy(row),
+      hooks: hooks(row),
       pool: text(row, 'pool'),
       labels: labels(row),
       owner: row.owner === null ? null : text(row, 'owner'),
@@ -129,6 +131,15 @@ function executor(row: TaskRow): ExecutorSpec {
   const problems = executorProblems(spec);
   if (problems.length > 0) throw new InvalidInput(problems);
   return spec;
+}
+
+function hooks(row: TaskRow): Hooks {
+  if (row.hooks_json === null) return NO_HOOKS;
+  const restored = restoreHooks(json(row, 'hooks_json'));
+  if (restored === null) throw corrupt('hooks_json', row.hooks_json);
+  const problems = hookProblems(restored, text(row, 'id'));
+  if (problems.length > 0) throw new InvalidInput(problems);
+  return restored;
 }
 
 function labels(row: TaskRow): Readonly<Record<string, string>> {

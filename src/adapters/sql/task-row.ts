@@ -1,3 +1,4 @@
+import { type Hooks } from '../../domain/hooks.js';
 import { type Policy } from '../../domain/policy.js';
 import { type Schedule } from '../../domain/schedule.js';
 import { type Task } from '../../domain/task.js';
@@ -33,6 +34,7 @@ export const TASK_COLUMNS = [
   'misfire_max_age_sec',
   'window_sec',
   'idempotent',
+  'hooks_json',
   'pool',
   'labels_json',
   'owner',
@@ -49,6 +51,8 @@ export type TaskColumn = (typeof TASK_COLUMNS)[number];
 /** A row as it was read; nothing is taken for granted, since people edit tables by hand. */
 export type TaskRow = Readonly<Record<TaskColumn, unknown>>;
 
+const hasHooks = ({ pre, post }: Hooks): boolean => pre !== null || post !== null;
+
 type Columns<C extends TaskColumn> = Record<C, SqlValue>;
 
 /** All columns of a task. */
@@ -61,6 +65,7 @@ export function taskRow(task: Task, dialect: Dialect): Columns<TaskColumn> {
     executor_json: JSON.stringify(task.executor),
     params_json: JSON.stringify(task.params),
     ...policyColumns(task.policy),
+    hooks_json: hasHooks(task.hooks) ? JSON.stringify(task.hooks) : null,
     pool: task.pool,
     labels_json: JSON.stringify(task.labels),
     owner: task.owner,

@@ -55,6 +55,11 @@ export const COUNTERS: { readonly [N in CounterName]: Definition<N> } = {
   },
   claims_lost_total: { help: 'Runs stopped because their claim was lost.', labels: {} },
   results_applied_total: { help: 'Reports written to the execution store.', labels: {} },
+  prechecks_total: { help: 'Checks of pre-hooks.', labels: { result: 'passed or failed' } },
+  post_hooks_total: {
+    help: 'Tries to tell a post-hook.',
+    labels: { result: 'sent, failed (and tried again) or given_up' },
+  },
   poison_messages_total: {
     help: 'Messages dropped because they cannot be decoded.',
     labels: { stream: 'queue or results' },

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { NO_HOOKS } from '../../../src/domain/hooks.js';
 import { describe, expect, it } from 'vitest';
 import { InvalidInput, messageOf } from '../../../src/domain/errors.js';
 import { FireTimes, type Schedule } from '../../../src/domain/schedule.js';
@@ -162,6 +163,7 @@ describe('all problems of a definition', () => {
     },
     params: 'x'.repeat(MAX_PARAMS_BYTES),
     policy: policyOf({ timeoutSec: 0, retryCount: 1 }),
+    hooks: NO_HOOKS,
     pool: 'a b',
     labels: { 'a b': '' },
     owner: '',

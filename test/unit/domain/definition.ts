@@ -1,4 +1,5 @@
 import { DEFAULT_CRON } from '../../../src/domain/cron.js';
+import { NO_HOOKS } from '../../../src/domain/hooks.js';
 import { DEFAULT_POLICY, type Policy } from '../../../src/domain/policy.js';
 import { type CronSchedule, type IntervalSchedule } from '../../../src/domain/schedule.js';
 import { type TaskDefinition } from '../../../src/domain/task.js';
@@ -18,6 +19,7 @@ export const definition = (overrides: Partial<TaskDefinition> = {}): TaskDefinit
   },
   params: {},
   policy: DEFAULT_POLICY,
+  hooks: NO_HOOKS,
   pool: 'default',
   labels: {},
   owner: null,

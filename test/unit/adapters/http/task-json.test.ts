@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_CRON } from '../../../../src/domain/cron.js';
 import { taskDraft, taskJson, taskReplacement } from '../../../../src/adapters/http/task-json.js';
 import { type FieldProblem, InvalidInput } from '../../../../src/domain/errors.js';
+import { NO_HOOKS } from '../../../../src/domain/hooks.js';
 import { DEFAULT_POLICY } from '../../../../src/domain/policy.js';
 import { type Task } from '../../../../src/domain/task.js';
 import { BASE, buildTask } from '../../../support/builders.js';
@@ -61,6 +62,7 @@ describe('the JSON of a task', () => {
       },
       params: null,
       policy: DEFAULT_POLICY,
+      hooks: NO_HOOKS,
       pool: 'default',
       labels: {},
       owner: null,
@@ -156,7 +158,7 @@ describe('a refused task', () => {
     ]);
   });
 
-  it.each(['calendar', 'hooks', 'alert', 'constructor', '__proto__'])(
+  it.each(['calendar', 'alert', 'constructor', '__proto__'])(
     'may not have %s, which this version does not know',
     (field) => {
       const json = JSON.parse(JSON.stringify(minimal).replace('{', `{"${field}":1,`)) as unknown;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeMessage, decodeReport, encode } from '../../../../src/adapters/redis/codec.js';
 import { STATUSES } from '../../../../src/domain/execution.js';
+import { NO_HOOKS } from '../../../../src/domain/hooks.js';
 import { DEFAULT_POLICY } from '../../../../src/domain/policy.js';
 import { buildEvent, buildMessage, buildReport, buildTask, snapshotOf } from '../../../support/builders.js';
 
@@ -49,7 +50,7 @@ describe('messages', () => {
   });
 
   const message = buildMessage();
-  const required = pathsOf(message, 2).filter(([, name]) => name !== 'rangeEnd');
+  const required = pathsOf(message, 2).filter(([, name]) => name !== 'rangeEnd' && name !== 'hooks');
 
   it.each(required)('are refused without %s %s', (...path) => {
     expect(() => decodeMessage(JSON.stringify(changed(message, path.filter(Boolean))))).toThrow(
@@ -70,6 +71,14 @@ describe('messages', () => {
       expect(() => decodeMessage(JSON.stringify(changed(message, path, { a: 1 })))).toThrow(`policy.${name}`);
     },
   );
+
+  it('of older nodes have no hooks, and broken hooks are refused', () => {
+    const hooks = { pre: null, post: { on: 'never' } };
+    expect(decodeMessage(JSON.stringify(changed(message, ['task', 'hooks']))).task.hooks).toEqual(NO_HOOKS);
+    expect(() => decodeMessage(JSON.stringify(changed(message, ['task', 'hooks'], hooks)))).toThrow(
+      'task.hooks',
+    );
+  });
 
   it('keep members that only a newer node knows', () => {
     const newer = { ...message, event: { ...message.event, colour: 'blue' } };

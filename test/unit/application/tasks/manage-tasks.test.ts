@@ -24,7 +24,7 @@ describe('ManageTasks', () => {
   const draft =
     (overrides: Partial<TaskDefinition> = {}): TaskDraft =>
     (createdAt) => {
-      const { name, group, executor, params, policy, pool, labels, owner, isEnabled } = buildTask();
+      const { name, group, executor, params, policy, hooks, pool, labels, owner, isEnabled } = buildTask();
       const anchorAt = intervalAnchor(null, createdAt);
       const schedule = { type: 'interval', everySec: 60, anchorAt, startAt: null, endAt: null } as const;
       return {
@@ -34,6 +34,7 @@ describe('ManageTasks', () => {
         executor,
         params,
         policy,
+        hooks,
         pool,
         labels,
         owner,
