@@ -1,4 +1,5 @@
 import { type Authenticate } from './authenticate.js';
+import { type PostReceipt } from './executions/post-receipt.js';
 import { type QueryExecutions } from './executions/query-executions.js';
 import { type VerifyHistory } from './history/verify-history.js';
 import { type Readiness } from './readiness.js';
@@ -16,6 +17,8 @@ export interface UseCases {
   readonly queryTasks: QueryTasks;
   /** find · list */
   readonly queryExecutions: QueryExecutions;
+  /** post */
+  readonly postReceipt: PostReceipt;
   /** verify */
   readonly verifyHistory: VerifyHistory;
   /** actorOf · prepare */

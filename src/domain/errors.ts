@@ -6,6 +6,8 @@ export type ErrorCode =
   | 'version_conflict'
   | 'illegal_transition'
   | 'conflict'
+  | 'forbidden'
+  | 'not_ready'
   | 'unavailable'
   | 'corrupt_row'
   | 'refused_start';

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { InProcessReceipts } from '../../src/adapters/embedded/in-process-receipts.js';
 import { openSqlite, type SqliteStore } from '../../src/adapters/embedded/sqlite-store.js';
 import { createHttpApp } from '../../src/adapters/http/create-http-app.js';
 import { type HttpServer, startHttpServer } from '../../src/adapters/http/start-http-server.js';
@@ -14,6 +15,7 @@ import { SqlTriggerRepo } from '../../src/adapters/sql/sql-trigger-repo.js';
 import { UuidIds } from '../../src/adapters/system/uuid-ids.js';
 import { W3cTracer } from '../../src/adapters/telemetry/w3c-tracer.js';
 import { Authenticate } from '../../src/application/authenticate.js';
+import { PostReceipt } from '../../src/application/executions/post-receipt.js';
 import { QueryExecutions } from '../../src/application/executions/query-executions.js';
 import { VerifyHistory } from '../../src/application/history/verify-history.js';
 import { Readiness } from '../../src/application/readiness.js';
@@ -128,6 +130,7 @@ export class ApiServer {
       }),
       queryTasks: new QueryTasks({ tasks, clock }),
       queryExecutions: new QueryExecutions({ executions }),
+      postReceipt: new PostReceipt({ receipts: new InProcessReceipts(clock), executions, hash }),
       verifyHistory: new VerifyHistory({ history: new SqlHistoryRepo(db), clock }, { maxSteps: MAX_STEPS }),
       authenticate: new Authenticate({
         tokens: new SqlTokenRepo(db),

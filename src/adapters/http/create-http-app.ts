@@ -5,6 +5,7 @@ import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { executionRoutes } from './execution-routes.js';
 import { type MetricsText, processRoutes } from './process-routes.js';
+import { receiptRoutes } from './receipt-routes.js';
 import { requireToken } from './require-token.js';
 import { answerError, refusePath, routeOf, serveRoutes } from './serve-routes.js';
 import { scheduleRoutes } from './schedule-routes.js';
@@ -30,6 +31,7 @@ export function createHttpApp(parts: {
   app.use(measureRequests(metrics, clock), protectAnswers);
   app.use(serveRoutes('', processRoutes(readiness, exposition)));
   if (useCases !== null) {
+    app.use('/api', serveRoutes('/api', receiptRoutes(useCases)));
     const routes = [
       ...taskRoutes(useCases),
       ...scheduleRoutes(useCases),

@@ -55,7 +55,8 @@ interface ExecutionUseCases {
   readonly queryExecutions: QueryExecutions;
 }
 
-function executionIdOf({ id }: ApiRequest): string {
+/** @throws AxError `not_found` for what cannot be one. */
+export function executionIdOf({ id }: Pick<ApiRequest, 'id'>): string {
   if (/^[A-Za-z0-9-]{1,64}$/.test(id)) return id;
   throw new AxError('not_found', `there is no execution ${JSON.stringify(id)}`);
 }

@@ -28,6 +28,7 @@ export interface Problem {
 const KINDS: Readonly<Record<ProblemCode, { readonly status: number; readonly title: string }>> = {
   invalid_input: { status: 400, title: 'The request was refused' },
   unauthorized: { status: 401, title: 'A valid token is needed' },
+  forbidden: { status: 403, title: 'Not allowed' },
   not_found: { status: 404, title: 'There is no such thing' },
   method_not_allowed: { status: 405, title: 'This method is not possible here' },
   already_exists: { status: 409, title: 'It exists already' },
@@ -39,6 +40,7 @@ const KINDS: Readonly<Record<ProblemCode, { readonly status: number; readonly ti
   corrupt_row: { status: 500, title: 'Something broke inside ax' },
   refused_start: { status: 500, title: 'Something broke inside ax' },
   internal_error: { status: 500, title: 'Something broke inside ax' },
+  not_ready: { status: 503, title: 'Not possible yet' },
   unavailable: { status: 503, title: 'A store cannot be reached' },
 };
 
@@ -72,7 +74,10 @@ function problemOfAx(error: AxError, hasIfMatch: boolean): Problem {
       return about('request', 'send shorter or plainer values');
     case 'conflict':
     case 'illegal_transition':
+    case 'forbidden':
       return build(error.code, said, []);
+    case 'not_ready':
+      return build(error.code, said, [], { 'Retry-After': RETRY_AFTER_SEC });
     case 'unavailable':
       return build(error.code, UNAVAILABLE, [], { 'Retry-After': RETRY_AFTER_SEC });
     default:

@@ -6,7 +6,7 @@ import { HttpError } from './problem.js';
 /** Lets a request pass only with a known bearer token (RFC 6750), and keeps on whose behalf it runs as `res.locals.actor`. */
 export function requireToken(authenticate: Pick<Authenticate, 'actorOf'>): RequestHandler {
   return async (req, res, next) => {
-    const token = /^Bearer +(\S.*)$/i.exec(req.get('authorization') ?? '')?.[1];
+    const token = bearerToken(req.get('authorization'));
     if (token === undefined) throw unauthorized('is missing or not a bearer token', '');
     const name = await authenticate.actorOf(token);
     if (name === null) throw unauthorized('carries an unknown token', ', error="invalid_token"');
@@ -15,6 +15,10 @@ export function requireToken(authenticate: Pick<Authenticate, 'actorOf'>): Reque
     next();
   };
 }
+
+/** The token of an Authorization header; undefined if it carries none. */
+export const bearerToken = (authorization: string | undefined): string | undefined =>
+  /^Bearer +(\S.*)$/i.exec(authorization ?? '')?.[1];
 
 const unauthorized = (problem: string, why: string): HttpError =>
   new HttpError(

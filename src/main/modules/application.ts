@@ -5,6 +5,7 @@ import { Leadership } from '../../application/coordinator/leadership.js';
 import { RecoverExecutions } from '../../application/coordinator/recover-executions.js';
 import { ScheduleLoop } from '../../application/coordinator/schedule-loop.js';
 import { Tick } from '../../application/coordinator/tick.js';
+import { PostReceipt } from '../../application/executions/post-receipt.js';
 import { QueryExecutions } from '../../application/executions/query-executions.js';
 import { VerifyHistory } from '../../application/history/verify-history.js';
 import { Readiness } from '../../application/readiness.js';
@@ -36,6 +37,8 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       triggers,
       executions,
       history,
+      receipts,
+      hash,
       queue,
       wakeup,
       clock,
@@ -53,6 +56,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
         runTask: new RunTask(runDeps),
         queryTasks: new QueryTasks({ tasks, clock }),
         queryExecutions: new QueryExecutions({ executions }),
+        postReceipt: new PostReceipt({ receipts, executions, hash }),
         verifyHistory: new VerifyHistory({ history, clock }, VERIFY),
         authenticate,
         readiness,
@@ -63,6 +67,8 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       T.triggers,
       T.executions,
       T.history,
+      T.receipts,
+      T.tokenHash,
       T.queue,
       T.wakeup,
       T.clock,

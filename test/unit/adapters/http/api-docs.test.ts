@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { executionDetailJson } from '../../../../src/adapters/http/execution-json.js';
 import { executionRoutes } from '../../../../src/adapters/http/execution-routes.js';
 import { processRoutes } from '../../../../src/adapters/http/process-routes.js';
+import { receiptRoutes } from '../../../../src/adapters/http/receipt-routes.js';
 import { scheduleRoutes } from '../../../../src/adapters/http/schedule-routes.js';
 import { taskJson } from '../../../../src/adapters/http/task-json.js';
 import { taskRoutes } from '../../../../src/adapters/http/task-routes.js';
@@ -26,6 +27,7 @@ describe('docs/api.md', async () => {
       ...taskRoutes(useCases),
       ...scheduleRoutes(useCases),
       ...executionRoutes(useCases),
+      ...receiptRoutes(useCases),
       ...verifyRoutes(useCases),
     ].map(({ method, path }) => [method, `/api${path}`]);
     const open = processRoutes({ report: () => ({ isReady: true, parts: [] }) }, () =>
