@@ -58,7 +58,7 @@ describe('POST /api/executions/{id}/receipt, on MySQL and Redis', () => {
         createLogger({ level: 'error', isPretty: false, node: 'node-1' }),
         new PrometheusMetrics(),
       ),
-      executorsModule(new HttpExecutor({ clock, version: '0.0.0' })),
+      executorsModule([new HttpExecutor({ clock, version: '0.0.0' })]),
       redisModule(namespace.connect(proxy.through(inject('redisUrl')))),
       storeModule(db),
     ]);
