@@ -78,7 +78,7 @@ describe('the API refuses', () => {
         { ...good, executor: { ...executor, headers: { 'X-Ax-Task': 'b' } } },
         'executor.headers.X-Ax-Task',
       ],
-      ['another executor', { ...good, executor: { type: 'shell', command: 'rm' } }, 'executor.type'],
+      ['another executor', { ...good, executor: { type: 'ftp', url: 'x' } }, 'executor.type'],
       ['too large params', { ...good, params: 'x'.repeat(70_000) }, 'params'],
       ['a strange label', { ...good, labels: { 'a b': 'c' } }, 'labels.a b'],
     ])('%s', async (_what, body, field) => {
