@@ -12,36 +12,58 @@ interface Watched {
   state: 'live' | 'finished' | 'handed back';
 }
 
+/** The latest claim on each execution that each worker was given, or asserted: its generation, and in which life of the queue. */
+export type Grants = Map<string, { readonly generation: number; readonly life: number }>;
+
+export const grantKey = (executionId: string, worker: string): string => `${executionId} ${worker}`;
+
 /**
  * Stands in front of the claims of one life of the queue and keeps its own book of who holds what, by the port's promises. What the
  * claims allow and the book does not is a violation.
  */
-export class ClaimWatch implements Claims {
+export class ClaimWatch {
   private readonly book = new Map<string, Watched>();
   /** Executions of a task that may hold a mark. */
   private readonly marked = new Map<string, Set<string>>();
+  /** Calls that are not in the book yet. */
+  private open = 0;
 
   constructor(
     private readonly claims: Claims,
     private readonly journal: Journal,
     private readonly nowMs: () => number,
-    readonly life: number,
+    private life: number,
+    private readonly grants: Grants,
   ) {}
 
-  /** The watch of a later life of the queue, which remembers what this one knows now. */
-  remembering(life: number): ClaimWatch {
-    const later = new ClaimWatch(this.claims, this.journal, this.nowMs, life);
-    for (const [executionId, watched] of this.book) later.write(executionId, { ...watched });
-    return later;
+  /** The claims, with this watch in front of them. */
+  readonly port: Claims = {
+    claim: (...args) => this.counted(this.claim(...args)),
+    renew: (...args) => this.counted(this.renew(...args)),
+    report: (...args) => this.counted(this.report(...args)),
+    finish: (...args) => this.counted(this.finish(...args)),
+    abandon: (...args) => this.counted(this.abandon(...args)),
+    handBack: (...args) => this.counted(this.handBack(...args)),
+  };
+
+  /** Calls `then` when the book says what the claims say: at once unless answers are on their way. */
+  whenUpToDate(then: () => void): void {
+    if (this.open === 0) then();
+    else queueMicrotask(() => this.whenUpToDate(then));
   }
 
-  /** The generation under which a worker runs an execution; 0 if this life of the queue gave it no claim. */
-  generationOf(executionId: string, worker: string): number {
-    const held = this.book.get(executionId);
-    return held?.worker === worker ? held.generation : 0;
+  /** Remembers the book. The function it returns brings that back for another life of the queue. */
+  remember(): (life: number) => void {
+    const book = [...this.book].map(([executionId, watched]) => [executionId, { ...watched }] as const);
+    return (life) => {
+      this.life = life;
+      this.book.clear();
+      this.marked.clear();
+      for (const [executionId, watched] of book) this.write(executionId, watched);
+    };
   }
 
-  async claim(...args: Parameters<Claims['claim']>): Promise<ClaimAnswer> {
+  private async claim(...args: Parameters<Claims['claim']>): Promise<ClaimAnswer> {
     const [{ message }, worker, ttlMs] = args;
     const { id: executionId, taskId } = message.event;
     const before = this.book.get(executionId);
@@ -69,10 +91,11 @@ export class ClaimWatch implements Claims {
       endsAt: this.nowMs() + ttlMs,
       state: 'live',
     });
+    this.grant(answer.claim);
     return answer;
   }
 
-  async renew(claims: readonly Claim[], ttlMs: number): Promise<boolean[]> {
+  private async renew(claims: readonly Claim[], ttlMs: number): Promise<boolean[]> {
     const answers = await this.claims.renew(claims, ttlMs);
     for (const [i, claim] of claims.entries()) {
       if (answers[i] !== true) this.note('lost', claim, 'renewal refused');
@@ -81,14 +104,14 @@ export class ClaimWatch implements Claims {
     return answers;
   }
 
-  async report(...args: Parameters<Claims['report']>): Promise<boolean> {
+  private async report(...args: Parameters<Claims['report']>): Promise<boolean> {
     const isAccepted = await this.claims.report(...args);
     if (isAccepted) this.accepted(args[0], 'report');
     else this.note('lost', args[0], `report ${args[1].entry.kind} refused`);
     return isAccepted;
   }
 
-  async finish(...args: Parameters<Claims['finish']>): Promise<boolean> {
+  private async finish(...args: Parameters<Claims['finish']>): Promise<boolean> {
     const [claim, { status, reason }] = args;
     const isAccepted = await this.claims.finish(...args);
     if (isAccepted) this.accepted(claim, 'finish').state = 'finished';
@@ -100,7 +123,7 @@ export class ClaimWatch implements Claims {
     return isAccepted;
   }
 
-  async abandon(...args: Parameters<Claims['abandon']>): Promise<boolean> {
+  private async abandon(...args: Parameters<Claims['abandon']>): Promise<boolean> {
     const [claim] = args;
     const isAccepted = await this.claims.abandon(...args);
     if (isAccepted) this.book.delete(claim.executionId);
@@ -108,12 +131,17 @@ export class ClaimWatch implements Claims {
     return isAccepted;
   }
 
-  async handBack(...args: Parameters<Claims['handBack']>): Promise<boolean> {
+  private async handBack(...args: Parameters<Claims['handBack']>): Promise<boolean> {
     const [claim] = args;
     const isAccepted = await this.claims.handBack(...args);
     if (isAccepted) this.accepted(claim, 'hand-back').state = 'handed back';
     this.note(isAccepted ? 'handBack' : 'lost', claim, isAccepted ? '' : 'hand-back refused');
     return isAccepted;
+  }
+
+  private counted<T>(call: Promise<T>): Promise<T> {
+    this.open += 1;
+    return call.finally(() => (this.open -= 1));
   }
 
   /** What the book says of an accepted call; one of a claim that this life of the queue does not know asserts it. */
@@ -136,7 +164,12 @@ export class ClaimWatch implements Claims {
       state: 'live',
     };
     this.write(executionId, asserted);
+    this.grant(claim);
     return asserted;
+  }
+
+  private grant({ executionId, worker, generation }: Claim): void {
+    this.grants.set(grantKey(executionId, worker), { generation, life: this.life });
   }
 
   private write(executionId: string, watched: Watched): void {

@@ -15,7 +15,7 @@ import { MemoryTriggerRepo } from '../support/memory-store/memory-trigger-repo.j
 import { type Breakage, ForgivingClaims, publishingFirst, startingFromNow } from './breakage.js';
 import { Callees } from './callee.js';
 import { Chance } from './chance.js';
-import { ClaimWatch } from './claim-watch.js';
+import { ClaimWatch, grantKey, type Grants } from './claim-watch.js';
 import { Copier } from './copying-broker.js';
 import { replicaOf } from './failover.js';
 import { Journal } from './journal.js';
@@ -28,7 +28,7 @@ interface Broker {
   readonly state: InProcessState;
   readonly queue: Queue;
   readonly results: Results;
-  readonly claims: ClaimWatch;
+  readonly watch: ClaimWatch;
 }
 
 /** All that the nodes of one simulation share, and the nodes. */
@@ -43,11 +43,12 @@ export class Cluster {
   readonly triggers: MemoryTriggerRepo;
   readonly executions: MemoryExecutionRepo;
   readonly machines = new Map<string, Machine>();
+  /** Longest time between two turns of a coordinator: the default, or nearly the most that the lease allows. */
+  readonly tickMs: number;
   broker: Broker;
   lock: InProcessLock;
   private readonly ofCommits: Chance;
-  /** Of all lives of the queue, the newest last. */
-  private readonly watches: ClaimWatch[] = [];
+  private readonly grants: Grants = new Map();
   private queueLives = 0;
   private nodes = 0;
   private lastDecider: string | null = null;
@@ -58,6 +59,7 @@ export class Cluster {
   ) {
     const chance = new Chance(seed);
     this.ofCommits = chance.named('commits');
+    this.tickMs = chance.named('ticks').pick([1000, 1600]);
     this.store = new WatchedStore(this.time, { hasUniqueSlots: breakage !== 'no_unique_key' });
     const { db } = this.store;
     this.tasks = new MemoryTaskRepo(db);
@@ -82,15 +84,18 @@ export class Cluster {
   replica(): () => void {
     const { broker } = this;
     const life = (this.queueLives += 1);
-    const claims = broker.claims.remembering(life);
-    const takeOver = replicaOf(broker.state);
-    return () => {
-      if (this.broker !== broker) return;
-      takeOver(this.breakage === 'no_epochs' ? broker.state.epoch : `life-${life}`);
-      this.watches.push(claims);
-      this.broker = { ...broker, claims };
-      for (const machine of this.machines.values()) machine.endWaits();
-    };
+    let takeOver = (): void => undefined;
+    broker.watch.whenUpToDate(() => {
+      const bringBack = broker.watch.remember();
+      const promote = replicaOf(broker.state);
+      takeOver = () => {
+        if (this.broker !== broker) return;
+        promote(this.breakage === 'no_epochs' ? broker.state.epoch : `life-${life}`);
+        bringBack(life);
+        for (const machine of this.machines.values()) machine.endWaits();
+      };
+    });
+    return () => takeOver();
   }
 
   /** Every lease is gone; whoever held one does not know. */
@@ -108,13 +113,9 @@ export class Cluster {
     return (this.nodes += 1);
   }
 
-  /** The claim by which a worker runs an execution, in the latest life of the queue that knows of it; zeros if none does. */
+  /** The claim by which a worker runs an execution; zeros if it never had one. */
   claimOf(executionId: string, worker: string): { readonly generation: number; readonly life: number } {
-    for (const watch of this.watches.toReversed()) {
-      const generation = watch.generationOf(executionId, worker);
-      if (generation > 0) return { generation, life: watch.life };
-    }
-    return { generation: 0, life: 0 };
+    return this.grants.get(grantKey(executionId, worker)) ?? { generation: 0, life: 0 };
   }
 
   /** What one life of a coordinator decides through. */
@@ -142,13 +143,12 @@ export class Cluster {
     const state = new InProcessState(this.time, `life-${life}`);
     const claims = new InProcessClaims(state);
     const granted = this.breakage === 'no_generations' ? new ForgivingClaims(claims) : claims;
-    const watch = new ClaimWatch(granted, this.journal, () => this.time.monotonicMs(), life);
-    this.watches.push(watch);
+    const watch = new ClaimWatch(granted, this.journal, () => this.time.monotonicMs(), life, this.grants);
     return {
       state,
       queue: this.copier.queue(new InProcessQueue(state)),
       results: this.copier.results(new InProcessResults(state)),
-      claims: watch,
+      watch,
     };
   }
 }

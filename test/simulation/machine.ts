@@ -136,7 +136,7 @@ export class Machine {
       },
       broker: { queue: this.queue(), results: this.results() },
     };
-    const node = new CoordinatorNode(ports, life, { ...quiet, settleMs: 15_000 });
+    const node = new CoordinatorNode(ports, life, { ...quiet, tickMs: cluster.tickMs, settleMs: 15_000 });
     this.roads.lay(node.store, 'store');
     this.roads.lay(node.redis, 'redis');
     const { ids, wakeup } = ports;
@@ -162,7 +162,7 @@ export class Machine {
     const ports = {
       clock,
       get broker() {
-        return { queue, claims: cluster.broker.claims };
+        return { queue, claims: cluster.broker.watch.port };
       },
     };
     const executors = new Map([[executor.type, executor]]);
