@@ -213,6 +213,16 @@ export function executionRepoSuite(name: string, open: StoreFactory): void {
       expect(found.ledger.at(-1)).toMatchObject({ kind: 'finished', detail: { attempt: 3, is_cut: true } });
     });
 
+    it('keeps an output of 64 KiB whole in the ledger', async () => {
+      const event = buildEvent();
+      await recordEvents(store, [event]);
+      const output = '名"\n'.repeat(13_107);
+      const last = runOf(event).at(-1)!;
+      const detail = { attempt: 3, evidence: { stdout_tail: output, stderr_tail: output } };
+      await store.executions.apply([{ ...last, entry: { ...last.entry, detail } }]);
+      expect((await store.executions.find(event.id))?.ledger.at(-1)?.detail).toEqual(detail);
+    });
+
     it('applies two thousand reports in a number of statements that does not grow, all or nothing', async () => {
       const events = Array.from({ length: 1000 }, () => buildEvent());
       await recordEvents(store, events);

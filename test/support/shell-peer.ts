@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,8 +51,9 @@ export class ShellPeer {
 
   readonly close = async (): Promise<void> => rm(this.folder, { recursive: true });
 
-  async files(): Promise<string[]> {
-    return readdir(this.folder);
+  /** Content of a file that a command has left in its folder. */
+  text(name: string): Promise<string> {
+    return readFile(join(this.folder, name), 'utf8');
   }
 
   command(script: string, overrides: Partial<ShellExecutorSpec> = {}): ShellExecutorSpec {

@@ -6,7 +6,8 @@ export const LENGTHS = { node: 255, reason: 64, ledgerKind: 32, message: 2000, e
 const MARK = '… [cut]';
 const MAX_EVIDENCE_KEYS = 64;
 const MAX_EVIDENCE_TEXT = 16_384;
-const MAX_DETAIL = 65_536;
+/** Room for two outputs of 64 KiB, of which every character may need an escape. */
+const MAX_DETAIL = 4 * 65_536 + 16_384;
 
 /** At most `max` UTF-16 units, with a mark where the rest was cut off: a store in strict mode never refuses a report for its length. */
 export function cut(text: string, max: number): string {

@@ -1,3 +1,4 @@
+import { briefEvidence } from '../../domain/brief-evidence.js';
 import {
   type Evidence,
   type ExecutionReport,
@@ -56,8 +57,9 @@ export class RunReports {
   }
 
   attemptFailed(result: AttemptResult): ExecutionReport {
-    this.evidence = result.outcome.evidence;
-    return this.make('retrying', 'attempt_failed', result.finishedAt, attemptDetail(result), result.outcome);
+    this.evidence = briefEvidence(result.outcome.evidence);
+    const detail = { ...attemptDetail(result), evidence: this.evidence };
+    return this.make('retrying', 'attempt_failed', result.finishedAt, detail, result.outcome);
   }
 
   retryPlanned(at: number, delayMs: number): ExecutionReport {
@@ -86,7 +88,7 @@ export class RunReports {
 
   finished(result: AttemptResult): ExecutionReport {
     const { status, evidence } = result.outcome;
-    this.evidence = evidence;
+    this.evidence = briefEvidence(evidence);
     return this.make(status, 'finished', result.finishedAt, attemptDetail(result), result.outcome);
   }
 

@@ -32,8 +32,14 @@ describe('stored text', () => {
     expect(evidenceText(many).length).toBeLessThan(1_200_000);
   });
 
+  it('keeps two outputs of 64 KiB whole, even if every character needs an escape', () => {
+    const output = '"\n'.repeat(32_768);
+    const detail = { attempt: 1, evidence: { stdout_tail: output, stderr_tail: output } };
+    expect(JSON.parse(detailText(detail))).toEqual(detail);
+  });
+
   it('keeps the short members of a detail that is too long', () => {
-    const detail = { attempt: 2, evidence: { output_tail: 'x'.repeat(100_000) }, reason: null };
+    const detail = { attempt: 2, evidence: { output_tail: 'x'.repeat(300_000) }, reason: null };
     expect(JSON.parse(detailText(detail))).toEqual({ attempt: 2, reason: null, is_cut: true });
     expect(JSON.parse(detailText({ attempt: 2 }))).toEqual({ attempt: 2 });
   });

@@ -57,6 +57,27 @@ describe('RunReports', () => {
     });
   });
 
+  it('carry a long output once, with the attempt that ended the run; else its last 4096 characters', () => {
+    const reports = new RunReports(claim, 0);
+    reports.claimed(BASE, BASE - 10);
+    reports.firstAttempt();
+    const outcome = {
+      ...failed(),
+      evidence: { exit_code: 1, stdout_tail: `${'x'.repeat(60_000)}🚀${'y'.repeat(4095)}` },
+    };
+    const brief = { exit_code: 1, stdout_tail: 'y'.repeat(4095) };
+    const retried = [
+      reports.attemptFailed(attempt(1, outcome)),
+      reports.retryPlanned(BASE + 1500, 10_000),
+      reports.attemptStarted(BASE + 11_500, 2),
+    ];
+    expect(retried.map(({ evidence }) => evidence)).toEqual([brief, brief, brief]);
+    expect(retried[0]?.entry.detail).toMatchObject({ attempt: 1, evidence: brief });
+    const last = reports.finished(attempt(2, outcome));
+    expect(last.evidence).toEqual(brief);
+    expect(last.entry.detail).toMatchObject({ attempt: 2, evidence: outcome.evidence });
+  });
+
   it('of a later claim go on counting attempts', () => {
     const reports = new RunReports(claim, 2);
     expect(reports.claimed(BASE, BASE).attempt).toBe(2);
