@@ -2,7 +2,7 @@ const DEFAULT_LIMIT_BYTES = 4096;
 /** Of small chunks so many are kept apart before they are joined. */
 const MAX_PARTS = 64;
 /** Up to this share of unreadable characters a text counts as one, in an encoding of its own. */
-const MAX_UNREADABLE = 0.1;
+const MAX_UNREADABLE = 0.25;
 
 /** Counts a target's output and keeps the last bytes of it, 4 KiB unless told, however much there is. */
 export class OutputTail {
@@ -19,9 +19,11 @@ export class OutputTail {
 
   push(chunk: Uint8Array): void {
     this.total += chunk.length;
-    // A copy, so that the large buffer under a small chunk is not held.
-    this.parts.push(Buffer.from(chunk.subarray(Math.max(0, chunk.length - this.limitBytes))));
-    this.kept += this.parts.at(-1)?.length ?? 0;
+    const part = chunk.subarray(Math.max(0, chunk.length - this.limitBytes));
+    // A copy, unless that would take longer than it saves: else the large buffer under a small part would be held.
+    const isMostOfIt = part.length * 2 >= part.buffer.byteLength;
+    this.parts.push(isMostOfIt ? Buffer.from(part.buffer, part.byteOffset, part.length) : Buffer.from(part));
+    this.kept += part.length;
     let first = this.parts[0]?.length ?? 0;
     while (this.kept - first >= this.limitBytes) {
       this.parts.shift();
