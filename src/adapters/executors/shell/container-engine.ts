@@ -68,16 +68,18 @@ export class ContainerEngine {
     const { spec } = request;
     const given: Environment = { ...spec.env, ...runVariables(request) };
     const names = Object.keys(given);
-    const argv = [
-      this.client(),
-      ...('name' in container ? ['exec'] : ['run', '--rm', '--init', '--log-driver', 'none']),
-      ...('name' in container ? [] : ['--name', containerNameOf(request)]),
+    const [program = '', ...words] = wordsOf(spec);
+    const options = [
       ...(spec.cwd === null ? [] : ['--workdir', spec.cwd]),
       ...(spec.user === null ? [] : ['--user', spec.user]),
       ...names.flatMap((name) => ['--env', HEEDED.test(name) ? `${name}=${given[name]}` : name]),
-      'name' in container ? container.name : container.image,
-      ...wordsOf(spec),
     ];
+    const fresh = ['run', '--rm', '--init', '--log-driver', 'none', '--name', containerNameOf(request)];
+    const argv =
+      'name' in container
+        ? [this.client(), 'exec', ...options, container.name, program, ...words]
+        : // The task names the whole command, so the image's own entry point has no part in it.
+          [this.client(), ...fresh, ...options, '--entrypoint', program, container.image, ...words];
     const passed = Object.fromEntries(Object.entries(given).filter(([name]) => !HEEDED.test(name)));
     return { argv, cwd: this.options.cwd, env: { ...this.options.environment, ...passed } };
   }
@@ -112,10 +114,11 @@ export class ContainerEngine {
     return {
       pollMs: 250,
       signal: async (signal) => {
-        if (signal !== null) await this.call(['kill', '--signal', shortName(signal), name]);
         const format = ['--format', '{{.State.Running}}'];
         const { stdout } = await this.call(['container', 'inspect', ...format, name]);
-        return stdout.trim() === 'true' ? [name] : [];
+        if (stdout.trim() !== 'true') return [];
+        if (signal !== null) await this.call(['kill', '--signal', shortName(signal), name]);
+        return [name];
       },
     };
   }

@@ -18,7 +18,7 @@ const MAX_NAMES = 20;
 /** Complaints of a container's client, or of setpriv, about a command that they did not start. */
 const CLIENT_COMPLAINT =
   /^(?:docker: .+|Error response from daemon: .+|OCI runtime .+|unable to find user .+|Cannot connect to .+)$/m;
-const REFUSAL = /^(?:docker: .+|OCI runtime .+|unable to find user .+|Error: .+|setpriv: .+)$/m;
+const REFUSAL = /^(?:docker: .+|OCI runtime .+|unable to find user .+|Error: .+|setpriv: .+|\[FATAL tini .+|ERROR \(catatonit.+)$/m;
 
 /**
  * What an ended command means. Evidence: `duration_ms` always; `exit_code` or `signal`, `stdout_bytes`, `stdout_tail`, `stderr_bytes`,
@@ -55,11 +55,13 @@ export function shellOutcomeOf(
   }
 }
 
-/** The complaint of whoever should have started the command, by the exit codes that such programs use. */
-function refusalOf(run: CommandRun, code: number | null): string | null {
-  if (run.stdout.bytes > 0) return null;
-  if (code !== 1 && code !== 125 && code !== 126 && code !== 127) return null;
-  const [line = null] = (code === 1 ? CLIENT_COMPLAINT : REFUSAL).exec(run.stderr.text()) ?? [];
+/** The complaint of whoever should have started the command, by the exit codes and on the streams that such programs use. */
+function refusalOf({ stdout, stderr }: CommandRun, code: number | null): string | null {
+  const isOfClient = code === 125 || code === 126 || code === 127;
+  if (!isOfClient && code !== 1) return null;
+  if (stdout.bytes > 0 && stderr.bytes > 0) return null;
+  const text = stdout.bytes > 0 ? stdout.text() : stderr.text();
+  const [line = null] = (isOfClient ? REFUSAL : CLIENT_COMPLAINT).exec(text) ?? [];
   return line;
 }
 
