@@ -15,7 +15,7 @@ import { RunTask } from '../../application/tasks/run-task.js';
 import { Heartbeats } from '../../application/worker/heartbeats.js';
 import { RunExecution } from '../../application/worker/run-execution.js';
 import { WorkerLoop } from '../../application/worker/worker-loop.js';
-import { shellLaneOf } from '../../domain/lane.js';
+import { lanesOf } from '../../domain/lane.js';
 import { TOKENS as T } from '../tokens.js';
 
 /** A loop that has not finished a turn for this long does not do its work. */
@@ -180,8 +180,7 @@ export const workerModule = new ContainerModule(({ bind }) => {
       new WorkerLoop(
         { queue, runExecution, heartbeats, clock, metrics, logger, readiness },
         {
-          pools:
-            config.shell === null ? config.pools : config.pools.flatMap((pool) => [pool, shellLaneOf(pool)]),
+          pools: lanesOf(config.pools, config.shell !== null),
           concurrency: config.concurrency,
           claimTtlMs: config.claimTtlMs,
           drainMs: config.drainMs,

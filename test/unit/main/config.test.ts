@@ -110,6 +110,23 @@ describe('configuration', () => {
     expect(parse({}).tickMs).toBe(1000);
   });
 
+  it('runs no shell tasks unless told to, and then keeps its own settings apart', () => {
+    expect(parse({}).shell).toBeNull();
+    expect(parse({ AX_SHELL_ENABLED: 'false', AX_SHELL_CWD: '/srv' }).shell).toBeNull();
+    const env = { AX_SHELL_ENABLED: 'true', AX_KILL_GRACE_SEC: '9', AX_REDIS_URL: '', PATH: '/bin' };
+    const environment = { PATH: '/bin' };
+    expect(parse(env).shell).toEqual({ cwd: '/tmp', killGraceMs: 9000, engine: 'docker', environment });
+    const wrong = { AX_SHELL_ENABLED: 'yes', AX_SHELL_CWD: 'srv', AX_CONTAINER_ENGINE: 'rkt' };
+    for (const name of Object.keys(wrong)) expect(problemsOf(wrong)).toContain(name);
+  });
+
+  it('is not disturbed by what a command of a shell task is told', () => {
+    expect(() =>
+      parse({ AX_TASK_ID: 't', AX_EXECUTION_ID: 'e', AX_ATTEMPT: '1', AX_SCHEDULE_AT: '0' }),
+    ).not.toThrow();
+    expect(() => parse({ AX_PARAMS: 'null' })).not.toThrow();
+  });
+
   it('migrates with the MySQL URL alone, and says so without it', () => {
     expect(parseMigration({ AX_MYSQL_URL: MYSQL })).toEqual({ mysqlUrl: MYSQL });
     expect(() => parseMigration({})).toThrow('AX_MYSQL_URL is not set');

@@ -18,7 +18,8 @@ const MAX_NAMES = 20;
 /** Complaints of a container's client, or of setpriv, about a command that they did not start. */
 const CLIENT_COMPLAINT =
   /^(?:docker: .+|Error response from daemon: .+|OCI runtime .+|unable to find user .+|Cannot connect to .+)$/m;
-const REFUSAL = /^(?:docker: .+|OCI runtime .+|unable to find user .+|Error: .+|setpriv: .+|\[FATAL tini .+|ERROR \(catatonit.+)$/m;
+const REFUSAL =
+  /^(?:docker: .+|OCI runtime .+|unable to find user .+|Error: .+|setpriv: .+|\[FATAL tini .+|ERROR \(catatonit.+)$/m;
 
 /**
  * What an ended command means. Evidence: `duration_ms` always; `exit_code` or `signal`, `stdout_bytes`, `stdout_tail`, `stderr_bytes`,
