@@ -9,6 +9,7 @@ import { WorkerLoop } from '../src/application/worker/worker-loop.js';
 import { RedisClaims } from '../src/adapters/redis/redis-claims.js';
 import { RedisQueue } from '../src/adapters/redis/redis-queue.js';
 import { RedisResults } from '../src/adapters/redis/redis-results.js';
+import { RedisStops } from '../src/adapters/redis/redis-stops.js';
 import { SqlExecutionRepo } from '../src/adapters/sql/sql-execution-repo.js';
 import { SystemClock } from '../src/adapters/system/system-clock.js';
 import { SystemRandom } from '../src/adapters/system/system-random.js';
@@ -17,6 +18,7 @@ import { PrometheusMetrics } from '../src/adapters/telemetry/prometheus-metrics.
 import { W3cTracer } from '../src/adapters/telemetry/w3c-tracer.js';
 import { type ExecutionReport } from '../src/domain/execution.js';
 import { DEFAULT_POLICY } from '../src/domain/policy.js';
+import { DEFAULT_MAX_WAITING } from '../src/ports/claims.js';
 import { type Executor } from '../src/ports/executor.js';
 import { type QueueMessage } from '../src/ports/queue.js';
 import { buildEvent, buildReport, buildTask } from '../test/support/builders.js';
@@ -85,7 +87,7 @@ async function axRuns(): Promise<number> {
   const readiness = new Readiness(clock, 60_000);
   const common = { clock, metrics, logger: SILENT, readiness };
   const worker = `bench-${ids.next()}`;
-  const heartbeats = new Heartbeats({ ...common, claims, claimTtlMs: 15_000 });
+  const heartbeats = new Heartbeats({ ...common, claims, stops: new RedisStops(redis), claimTtlMs: 15_000 });
   const runExecution = new RunExecution({
     ...common,
     queue,
@@ -96,6 +98,7 @@ async function axRuns(): Promise<number> {
     tracer: new W3cTracer(),
     worker,
     claimTtlMs: 15_000,
+    maxWaiting: DEFAULT_MAX_WAITING,
   });
   const options = { pools: ['default'], concurrency: IN_FLIGHT, claimTtlMs: 15_000, drainMs: 10_000, worker };
   const stop = new AbortController();

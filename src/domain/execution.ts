@@ -44,6 +44,7 @@ export type LedgerKind =
   | 'published'
   | 'precheck_failed'
   | 'precheck_passed'
+  | 'waiting'
   | 'claimed'
   | 'reclaimed'
   | 'attempt_started'

@@ -3,6 +3,7 @@ import leven from 'leven';
 import { z } from 'zod';
 import { AxError } from '../domain/errors.js';
 import { brokerProblems, brokersOf, isBrokerVariable } from './broker-variables.js';
+import { DEFAULT_MAX_WAITING } from '../ports/claims.js';
 
 export type Role = 'all' | 'coordinator' | 'worker';
 
@@ -35,6 +36,7 @@ export interface Config {
   readonly pools: readonly string[];
   readonly concurrency: number;
   readonly claimTtlMs: number;
+  readonly overlapLimit: number;
   readonly drainMs: number;
   readonly clockLimitMs: number;
   /** AMQP URLs by the names that tasks use. */
@@ -88,6 +90,7 @@ const VARIABLES = {
     .default(['default']),
   AX_WORKER_CONCURRENCY: whole(1, 10_000, 100),
   AX_CLAIM_TTL_MS: whole(1000, 600_000, 15_000),
+  AX_OVERLAP_LIMIT: whole(1, 10_000, DEFAULT_MAX_WAITING),
   AX_DRAIN_SEC: whole(0, 86_400, 30),
   AX_CLOCK_LIMIT_MS: whole(1, 3_600_000, 1000),
   AX_SHELL_ENABLED: z.enum(['true', 'false']).default('false'),
@@ -135,6 +138,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: bool
     pools: values.AX_POOLS,
     concurrency: values.AX_WORKER_CONCURRENCY,
     claimTtlMs: values.AX_CLAIM_TTL_MS,
+    overlapLimit: values.AX_OVERLAP_LIMIT,
     drainMs: values.AX_DRAIN_SEC * 1000,
     clockLimitMs: values.AX_CLOCK_LIMIT_MS,
     brokers: brokersOf(env),

@@ -24,6 +24,7 @@ import { type Queue } from '../ports/queue.js';
 import { type Random } from '../ports/random.js';
 import { type Receipts } from '../ports/receipts.js';
 import { type Results } from '../ports/results.js';
+import { type Stops } from '../ports/stops.js';
 import { type TaskRepo } from '../ports/task-repo.js';
 import { type TokenHash } from '../ports/token-hash.js';
 import { type TokenRepo } from '../ports/token-repo.js';
@@ -54,6 +55,7 @@ export const TOKENS = {
   lock: token<Lock>('Lock'),
   queue: token<Queue>('Queue'),
   claims: token<Claims>('Claims'),
+  stops: token<Stops>('Stops'),
   results: token<Results>('Results'),
   receipts: token<Receipts>('Receipts'),
   wakeup: token<Wakeup>('Wakeup'),

@@ -1,6 +1,7 @@
 import { type ExecutionReport } from '../domain/execution.js';
 import { type SlotKey } from '../domain/trigger.js';
 import { type Delivery } from './queue.js';
+import { type StopRequest } from './stops.js';
 
 /** The right to run one event, held by one worker and kept alive by renewal. */
 export interface Claim extends SlotKey {
@@ -14,7 +15,10 @@ export interface Claim extends SlotKey {
 }
 
 /**
- * - `claimed`: run it; `isSaturated` says that the task already runs `max_concurrent` times, so this one holds no running mark;
+ * - `claimed`: run it. `stop`: it was asked to stop, so end it instead. `isSaturated`: there is no room for it, so end it instead; under
+ *   the overlap policy `skip` because the task runs `max_concurrent` times, under `queue` because too many wait already, under `replace`
+ *   because newer runs have taken its place. Neither kind holds a running mark;
+ * - `waiting`: there is no room yet, the message waits in the line of its task and is handed out again when its turn comes;
  * - `held`: a live worker holds it, this delivery is another copy or came too early; leave it alone;
  * - `finished`: it was finished before; this delivery is gone now.
  */
@@ -23,48 +27,74 @@ export type ClaimAnswer =
       readonly outcome: 'claimed';
       readonly claim: Claim;
       readonly isSaturated: boolean;
+      readonly stop: StopRequest | null;
       readonly previous: PreviousClaim | null;
     }
+  | { readonly outcome: 'waiting' }
   | { readonly outcome: 'held' }
   | { readonly outcome: 'finished' };
 
 /** What an earlier claim of the same event left behind. */
-export interface PreviousClaim {
+export interface PreviousClaim extends ClaimProgress {
   readonly worker: string;
   readonly generation: number;
-  /** Highest attempt that was reported started; 0 if none. */
-  readonly attempt: number;
-  /** Attempts that were reported failed. */
-  readonly failures: number;
   /** It was handed back between attempts, so nothing was running when the claim ended. */
   readonly isHandedBack: boolean;
 }
 
-/** Attempt counts kept with the claim for the next worker. */
+/** How far a run got, kept for the next worker. */
 export interface ClaimProgress {
+  /** Highest attempt that was reported started; 0 if none. */
   readonly attempt: number;
+  /** Attempts that were reported failed. */
   readonly failures: number;
+  /** The latest attempt was delivered to its target, and its receipt is awaited: go on waiting instead of running it again. */
+  readonly isAwaiting: boolean;
 }
 
+/** What may be reported in the step of a claim, and how long a line may get. */
+export interface ClaimTerms {
+  /**
+   * Queued by a first claim (no previous one, not saturated, no stop), which then counts attempt 1 as begun, so that no run begins
+   * without a trace. Its generation must be the message's floor + 1.
+   */
+  readonly begun?: ExecutionReport;
+  /** Queued when the run joins the line of its task. */
+  readonly waiting?: ExecutionReport;
+  /** Most runs of the task that wait at a time; runs that were claimed before are let in nevertheless. */
+  readonly maxWaiting?: number;
+}
+
+export const DEFAULT_MAX_WAITING = 100;
+
+/** `cancelled` and `replaced`: alive, and asked to stop. */
+export type RenewAnswer = 'alive' | 'lost' | StopRequest;
+
 /**
- * Claims on events, running marks per task, and reports, each call atomic. A claim lives `ttlMs` from its last renewal by the store's
- * clock; its running mark lives and dies with it. All calls throw AxError `unavailable` when the store cannot be reached; then the
+ * Claims on events, running marks and lines per task, and reports, each call atomic. A claim lives `ttlMs` from its last renewal by the
+ * store's clock; its running mark lives and dies with it. All calls throw AxError `unavailable` when the store cannot be reached; then the
  * call may or may not have taken effect, and repeating it is safe.
+ *
+ * A task whose overlap policy is `queue` or `replace` has a line of runs that wait, in the order of slot and id. Whatever frees a mark (an
+ * end of a claim by any call, its death as soon as another call sees it) hands out as many messages of the head of the line as there is
+ * room. They keep their places until they are claimed, so no later slot overtakes them; a stop or an end takes a run out of the line.
+ * Under `replace` only the newest `max_concurrent` runs of a task, by id, are kept: a claim asks the older ones to stop.
  */
 export interface Claims {
   /**
    * Claims a delivered event. Of any number of concurrent claims of one event exactly one is `claimed`; over the whole cluster at
-   * most `maxConcurrent` claims of one task are not saturated. Repeated by the same worker while its claim lives: `held`.
-   * A first claim (no previous one, not saturated) queues `begun` in the same step and counts attempt 1 as begun, so that no run begins
-   * without a trace; its generation must be the message's floor + 1. Any other claim leaves `begun` unused.
+   * most `maxConcurrent` claims of one task hold a running mark. Repeated by the same worker while its claim lives: `held`.
    */
-  claim(delivery: Delivery, worker: string, ttlMs: number, begun?: ExecutionReport): Promise<ClaimAnswer>;
+  claim(delivery: Delivery, worker: string, ttlMs: number, terms?: ClaimTerms): Promise<ClaimAnswer>;
   /**
-   * Prolongs claims, in the order given: false = lost to another generation or finished, stop the run. A claim that the store has lost
+   * Prolongs claims, in the order given: `lost` to another generation or finished, stop the run. A claim that the store has lost
    * altogether (it came back empty) is asserted again.
    */
-  renew(claims: readonly Claim[], ttlMs: number): Promise<boolean[]>;
-  /** Queues a report and keeps `progress`, unless the claim was lost: then false and nothing is queued. */
+  renew(claims: readonly Claim[], ttlMs: number): Promise<RenewAnswer[]>;
+  /**
+   * Queues a report and keeps `progress`, unless the claim was lost: then false and nothing is queued. Counts never go back;
+   * `isAwaiting` is taken from a report of the attempt that is kept or of a later one.
+   */
   report(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean>;
   /**
    * Queues the final report, ends the message, the claim and the running mark, and remembers the event as finished. False when the

@@ -33,8 +33,8 @@ export interface Delivery {
  */
 export type PublishOutcome = 'added' | 'known' | 'duplicate';
 
-/** `unknown`: the queue has never heard of the event, or has lost it. */
-export type RunState = 'queued' | 'claimed' | 'finished' | 'unknown';
+/** `waiting`: in the line of its task (see the Claims port). `unknown`: the queue has never heard of the event, or has lost it. */
+export type RunState = 'queued' | 'waiting' | 'claimed' | 'finished' | 'unknown';
 
 /**
  * Durable, at-least-once delivery of trigger events to workers, one lane per pool and one for its shell tasks. A message stays until its run is finished
@@ -44,9 +44,12 @@ export type RunState = 'queued' | 'claimed' | 'finished' | 'unknown';
 export interface Queue {
   /** Names the queue's current life: changes whenever messages or claims may have been lost, never otherwise. */
   epoch(): Promise<string>;
-  /** Publishes a batch in one round trip; outcomes are in the order of `messages`. Atomic per message, not per batch. */
+  /**
+   * Publishes a batch in one round trip; outcomes are in the order of `messages`. Atomic per message, not per batch. An event that waits
+   * in the line of its task is `known`, and whatever of that line there is room for is handed out.
+   */
   publish(messages: readonly QueueMessage[]): Promise<PublishOutcome[]>;
-  /** Messages not yet finished, over all pools. */
+  /** Messages not yet finished, over all pools, without those that wait in a line. */
   depth(): Promise<number>;
   /** In the order of `keys`; one round trip. */
   states(keys: readonly (SlotKey & { readonly id: string })[]): Promise<RunState[]>;

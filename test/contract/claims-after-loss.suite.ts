@@ -26,7 +26,7 @@ export function lostDataSuite(name: string, open: () => Promise<BrokerHarness>):
       const { claim } = await claimed(harness, await publishOne(harness, message), 'worker-1', 60_000);
       await harness.loseData();
       expect(await harness.queue.states([claimedEvent(claim)])).toEqual(['unknown']);
-      expect(await harness.claims.renew([claim], 60_000)).toEqual([true]);
+      expect(await harness.claims.renew([claim], 60_000)).toEqual(['alive']);
       expect(await harness.queue.states([claimedEvent(claim)])).toEqual(['claimed']);
       expect((await claimed(harness, await publishOne(harness, next), 'worker-2')).isSaturated).toBe(true);
       expect(await finish(harness, claim)).toBe(true);
@@ -46,9 +46,13 @@ export function lostDataSuite(name: string, open: () => Promise<BrokerHarness>):
       const { claim } = await claimed(harness, await publishOne(harness, message), 'worker-1', 60_000);
       await harness.loseData();
       const report = buildReport(reportOf(claim));
-      expect(await harness.claims.report(claim, report, { attempt: 2, failures: 1 })).toBe(true);
-      expect(await harness.claims.renew([claim], 60_000)).toEqual([true]);
-      expect(await harness.claims.handBack(claim, report, { attempt: 2, failures: 2 })).toBe(true);
+      expect(await harness.claims.report(claim, report, { attempt: 2, failures: 1, isAwaiting: false })).toBe(
+        true,
+      );
+      expect(await harness.claims.renew([claim], 60_000)).toEqual(['alive']);
+      expect(
+        await harness.claims.handBack(claim, report, { attempt: 2, failures: 2, isAwaiting: false }),
+      ).toBe(true);
       expect(await harness.queue.states([message.event])).toEqual(['unknown']);
       const { claim: next, previous } = await claimed(
         harness,

@@ -26,7 +26,7 @@ export function begunSuite(name: string, open: () => Promise<BrokerHarness>): vo
     const begunBy = ({ message: { event } }: Delivery, worker: string) =>
       buildReport({ executionId: event.id, taskId: event.taskId, worker, generation: 1, seq: 0 });
     const claimWith = (delivery: Delivery, worker: string, ttlMs = NEVER_MS) =>
-      harness.claims.claim(delivery, worker, ttlMs, begunBy(delivery, worker));
+      harness.claims.claim(delivery, worker, ttlMs, { begun: begunBy(delivery, worker) });
     const waiting = async () => (await takeResults(harness)).reports;
 
     it('is queued once by a first claim, however many contend', async () => {
@@ -63,8 +63,12 @@ export function begunSuite(name: string, open: () => Promise<BrokerHarness>): vo
     it('is undone by handing back with attempt 0', async () => {
       const { claim } = await claimed(harness, await publishOne(harness), 'worker-1');
       const report = buildReport({ ...reportOf(claim), status: 'pending' });
-      await harness.claims.report(claim, buildReport(reportOf(claim)), { attempt: 1, failures: 0 });
-      await harness.claims.handBack(claim, report, { attempt: 0, failures: 0 });
+      await harness.claims.report(claim, buildReport(reportOf(claim)), {
+        attempt: 1,
+        failures: 0,
+        isAwaiting: false,
+      });
+      await harness.claims.handBack(claim, report, { attempt: 0, failures: 0, isAwaiting: false });
       const next = await claimed(harness, await takeOver(harness, 'worker-2', 1), 'worker-2');
       expect(next.previous).toMatchObject({ attempt: 0, failures: 0, isHandedBack: true });
     });
@@ -97,7 +101,7 @@ export function begunSuite(name: string, open: () => Promise<BrokerHarness>): vo
       const report = buildReport({ ...reportOf(stale.claim), status: 'pending' });
       expect(await harness.claims.abandon(stale.claim, report)).toBe(false);
       expect((await takeResults(harness)).reports).toEqual([]);
-      expect(await harness.claims.renew([claim], NEVER_MS)).toEqual([true]);
+      expect(await harness.claims.renew([claim], NEVER_MS)).toEqual(['alive']);
     });
   });
 }

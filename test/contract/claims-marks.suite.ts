@@ -11,7 +11,7 @@ import {
 } from '../support/broker-harness.js';
 import { buildReport } from '../support/builders.js';
 
-const NO_PROGRESS = { attempt: 0, failures: 0 };
+const NO_PROGRESS = { attempt: 0, failures: 0, isAwaiting: false };
 
 /** What every Claims does about running marks; part of `claimsSuite`. */
 export function marksSuite(name: string, open: () => Promise<BrokerHarness>): void {
@@ -65,7 +65,7 @@ export function marksSuite(name: string, open: () => Promise<BrokerHarness>): vo
     it('live as long as their claim is renewed', async () => {
       const deliveries = await publishAndTake(harness, slotsOfOneTask(2, 1));
       const { claim } = await claimed(harness, deliveries[0], 'worker-1', SHORT_MS);
-      expect(await harness.claims.renew([claim], 60_000)).toEqual([true]);
+      expect(await harness.claims.renew([claim], 60_000)).toEqual(['alive']);
       await harness.advance(SHORT_MS);
       expect((await claimed(harness, deliveries[1], 'worker-2')).isSaturated).toBe(true);
     });
@@ -76,7 +76,7 @@ export function marksSuite(name: string, open: () => Promise<BrokerHarness>): vo
       await harness.advance(SHORT_MS);
       const { isSaturated } = await claimed(harness, deliveries[1], 'worker-2');
       expect(isSaturated).toBe(false);
-      expect(await harness.claims.renew([paused.claim], 60_000)).toEqual([false]);
+      expect(await harness.claims.renew([paused.claim], 60_000)).toEqual(['lost']);
       expect(await finish(harness, paused.claim)).toBe(false);
       const heir = await claimed(harness, await takeOver(harness, 'worker-3'), 'worker-3');
       expect(heir).toMatchObject({ isSaturated: true, claim: { generation: 2 } });
@@ -86,9 +86,9 @@ export function marksSuite(name: string, open: () => Promise<BrokerHarness>): vo
       const deliveries = await publishAndTake(harness, slotsOfOneTask(3, 1));
       const marked = await claimed(harness, deliveries[0], 'worker-1');
       const saturated = await claimed(harness, deliveries[1], 'worker-1');
-      expect(await harness.claims.renew([saturated.claim], 60_000)).toEqual([true]);
+      expect(await harness.claims.renew([saturated.claim], 60_000)).toEqual(['alive']);
       await finish(harness, marked.claim);
-      expect(await harness.claims.renew([saturated.claim], 60_000)).toEqual([true]);
+      expect(await harness.claims.renew([saturated.claim], 60_000)).toEqual(['alive']);
       expect((await claimed(harness, deliveries[2], 'worker-1')).isSaturated).toBe(false);
     });
   });

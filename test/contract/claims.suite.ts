@@ -18,8 +18,9 @@ import { buildMessage, buildReport } from '../support/builders.js';
 import { lostDataSuite } from './claims-after-loss.suite.js';
 import { begunSuite } from './claims-begun.suite.js';
 import { marksSuite } from './claims-marks.suite.js';
+import { queueingSuite } from './claims-overlap.suite.js';
 
-const NO_PROGRESS = { attempt: 0, failures: 0 };
+const NO_PROGRESS = { attempt: 0, failures: 0, isAwaiting: false };
 
 /** What every Claims does. */
 export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): void {
@@ -60,6 +61,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
             handle: delivery.handle,
           },
           isSaturated: false,
+          stop: null,
           previous: null,
         });
         expect(await harness.claims.claim(delivery, 'worker-1', 60_000)).toEqual({ outcome: 'held' });
@@ -100,6 +102,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         await harness.claims.report(first.claim, buildReport(reportOf(first.claim)), {
           attempt: 2,
           failures: 1,
+          isAwaiting: false,
         });
         const second = await claimed(harness, await takeOver(harness, 'worker-2'), 'worker-2', SHORT_MS);
         expect(second.claim.generation).toBe(2);
@@ -108,6 +111,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
           generation: 1,
           attempt: 2,
           failures: 1,
+          isAwaiting: false,
           isHandedBack: false,
         });
         const third = await claimed(harness, await takeOver(harness, 'worker-3'), 'worker-3');
@@ -121,7 +125,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         const { claim } = await claimed(harness, await publishOne(harness), 'worker-1', lifeMs);
         for (let beat = 0; beat < 4; beat += 1) {
           await harness.advance(500);
-          expect(await harness.claims.renew([claim], lifeMs)).toEqual([true]);
+          expect(await harness.claims.renew([claim], lifeMs)).toEqual(['alive']);
         }
         expect(await take(harness, { taker: 'worker-2', reclaimAfterMs: lifeMs })).toEqual([]);
         expect(await finish(harness, claim)).toBe(true);
@@ -131,7 +135,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         const delivery = await publishOne(harness);
         const { claim } = await claimed(harness, delivery, 'worker-1', SHORT_MS);
         await harness.advance(SHORT_MS);
-        expect(await harness.claims.renew([claim], 60_000)).toEqual([true]);
+        expect(await harness.claims.renew([claim], 60_000)).toEqual(['alive']);
         expect(await harness.claims.claim(delivery, 'worker-2', 60_000)).toEqual({ outcome: 'held' });
       });
 
@@ -141,7 +145,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         for (const delivery of deliveries) claims.push((await claimed(harness, delivery, 'worker-1')).claim);
         const [, second] = claims;
         if (second) await finish(harness, second);
-        expect(await harness.claims.renew(claims, 60_000)).toEqual([true, false, true]);
+        expect(await harness.claims.renew(claims, 60_000)).toEqual(['alive', 'lost', 'alive']);
         expect(await harness.claims.renew([], 60_000)).toEqual([]);
       });
     });
@@ -150,11 +154,13 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
       const stale = await claimed(harness, await publishOne(harness), 'stale', SHORT_MS);
       const { claim } = await claimed(harness, await takeOver(harness, 'heir'), 'heir', 60_000);
       const report = buildReport(reportOf(stale.claim));
-      expect(await harness.claims.report(stale.claim, report, { attempt: 9, failures: 9 })).toBe(false);
-      expect(await harness.claims.renew([stale.claim], 60_000)).toEqual([false]);
+      expect(
+        await harness.claims.report(stale.claim, report, { attempt: 9, failures: 9, isAwaiting: false }),
+      ).toBe(false);
+      expect(await harness.claims.renew([stale.claim], 60_000)).toEqual(['lost']);
       expect(await harness.claims.handBack(stale.claim, report, NO_PROGRESS)).toBe(false);
       expect(await finish(harness, stale.claim)).toBe(false);
-      expect(await harness.claims.renew([claim], 60_000)).toEqual([true]);
+      expect(await harness.claims.renew([claim], 60_000)).toEqual(['alive']);
       expect(await finish(harness, claim)).toBe(true);
       expect(await finish(harness, stale.claim)).toBe(false);
       expect(await reporters(harness)).toEqual([['heir', 2]]);
@@ -164,7 +170,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
       const stale = await claimed(harness, await publishOne(harness), 'worker-1', SHORT_MS);
       const again = await claimed(harness, await takeOver(harness, 'worker-1'), 'worker-1', 60_000);
       expect(again.previous).toMatchObject({ worker: 'worker-1', generation: 1 });
-      expect(await harness.claims.renew([stale.claim, again.claim], 60_000)).toEqual([false, true]);
+      expect(await harness.claims.renew([stale.claim, again.claim], 60_000)).toEqual(['lost', 'alive']);
       expect([await finish(harness, stale.claim), await finish(harness, again.claim)]).toEqual([false, true]);
       expect(await finish(harness, stale.claim)).toBe(false);
     });
@@ -177,7 +183,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         expect(await harness.claims.finish(claim, report)).toBe(true);
         expect((await takeResults(harness)).reports).toEqual([report]);
         expect(await harness.claims.report(claim, report, NO_PROGRESS)).toBe(false);
-        expect(await harness.claims.renew([claim], 60_000)).toEqual([false]);
+        expect(await harness.claims.renew([claim], 60_000)).toEqual(['lost']);
         expect(await harness.claims.handBack(claim, report, NO_PROGRESS)).toBe(false);
       });
 
@@ -185,7 +191,9 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         const { claim } = await claimed(harness, await publishOne(harness), 'worker-1');
         const reports = [1, 2, 3].map((seq) => buildReport({ ...reportOf(claim), seq }));
         for (const report of reports.slice(0, 2)) {
-          expect(await harness.claims.report(claim, report, { attempt: 1, failures: 0 })).toBe(true);
+          expect(
+            await harness.claims.report(claim, report, { attempt: 1, failures: 0, isAwaiting: false }),
+          ).toBe(true);
         }
         if (reports[2]) await harness.claims.finish(claim, reports[2]);
         expect((await takeResults(harness)).reports).toEqual(reports);
@@ -197,12 +205,14 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         const { claim } = await claimed(harness, await publishOne(harness), 'worker-1', 60_000);
         const report = buildReport({ ...reportOf(claim), status: 'pending' });
         const waiting = take(harness, { taker: 'worker-2', waitMs: 20_000 });
-        expect(await harness.claims.handBack(claim, report, { attempt: 3, failures: 3 })).toBe(true);
+        expect(
+          await harness.claims.handBack(claim, report, { attempt: 3, failures: 3, isAwaiting: false }),
+        ).toBe(true);
         const [delivery] = await waiting;
         expect(idsOf(delivery ? [delivery] : [])).toEqual([claim.executionId]);
         const next = await claimed(harness, delivery, 'worker-2', SHORT_MS);
         expect(next.claim.generation).toBe(2);
-        const previous = { worker: 'worker-1', generation: 1, attempt: 3, failures: 3 };
+        const previous = { worker: 'worker-1', generation: 1, attempt: 3, failures: 3, isAwaiting: false };
         expect(next.previous).toEqual({ ...previous, isHandedBack: true });
         expect((await takeResults(harness)).reports).toEqual([report]);
 
@@ -214,7 +224,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         const { claim } = await claimed(harness, await publishOne(harness), 'worker-1', 60_000);
         const handBack = () => harness.claims.handBack(claim, buildReport(reportOf(claim)), NO_PROGRESS);
         expect([await handBack(), await handBack()]).toEqual([true, true]);
-        expect(await harness.claims.renew([claim], 60_000)).toEqual([false]);
+        expect(await harness.claims.renew([claim], 60_000)).toEqual(['lost']);
         expect((await takeResults(harness)).reports).toHaveLength(1);
         const deliveries = await take(harness);
         expect(deliveries).toHaveLength(1);
@@ -224,6 +234,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
     });
   });
   marksSuite(name, open);
+  queueingSuite(name, open);
   begunSuite(name, open);
   lostDataSuite(name, open);
 }

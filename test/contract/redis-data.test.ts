@@ -32,7 +32,11 @@ describe('what ax keeps in Redis', () => {
     const [delivery] = await publishAndTake(node, [buildMessage()]);
     const { claim } = await claimed(node, delivery, 'worker-1');
     await node.queue.epoch();
-    await node.claims.report(claim, buildReport(reportOf(claim)), { attempt: 1, failures: 0 });
+    await node.claims.report(claim, buildReport(reportOf(claim)), {
+      attempt: 1,
+      failures: 0,
+      isAwaiting: false,
+    });
     const run = `run:${claim.taskId}:${claim.kind}:${claim.slot}`;
     const names = ['epoch', 'pools', 'queue:default', 'results', run, `running:${claim.taskId}`];
     expect((await namespace.keys()).sort()).toEqual(names.map((name) => namespace.prefix + name));

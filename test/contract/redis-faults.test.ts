@@ -131,7 +131,7 @@ describe('Redis that fails', () => {
     const [delivery] = await publishAndTake(node, [first, second]);
     const { claim } = await claimed(node, delivery, 'worker-1', 60_000);
     await namespace.redis.xgroup('DESTROY', `${namespace.prefix}queue:default`, 'workers');
-    expect(await node.claims.renew([claim], 60_000)).toEqual([true]);
+    expect(await node.claims.renew([claim], 60_000)).toEqual(['alive']);
     const again = await take(neighbour, { taker: 'worker-2' });
     expect(idsOf(again)).toEqual([first.event.id, second.event.id]);
     const outcomes = await Promise.all(again.map((one) => neighbour.claims.claim(one, 'worker-2', 60_000)));
@@ -208,7 +208,7 @@ describe('Redis that fails', () => {
     await namespace.redis.set(key, 'not a set');
     await expect(claims.renew(held, 60_000)).rejects.toMatchObject({ code: 'unavailable' });
     await namespace.redis.rename(`${key}:away`, key);
-    expect(await claims.renew(held, 60_000)).toEqual([true, true]);
+    expect(await claims.renew(held, 60_000)).toEqual(['alive', 'alive']);
   });
 
   it('a claim that the server refuses fails alone, the others of its turn hold', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, inject, it } from 'vitest';
-import { DEFAULT_POLICY } from '../../src/domain/policy.js';
+import { DEFAULT_POLICY, type OverlapPolicy } from '../../src/domain/policy.js';
 import { type Claim } from '../../src/ports/claims.js';
 import { type Delivery } from '../../src/ports/queue.js';
 import {
@@ -22,13 +22,22 @@ import {
 import { openInProcess } from '../support/in-process-harness.js';
 import { RedisNamespace } from '../support/redis-namespace.js';
 
-/** Two tasks with two slots each, and a rival for one of them. */
+/** Tasks of every overlap policy with some slots each, and a rival for one of the slots. */
 function makeMessages() {
-  const ofTask = (maxConcurrent: number) => {
-    const task = buildTask({ policy: { ...DEFAULT_POLICY, maxConcurrent } });
-    return [1, 2].map(() => buildMessage({ task: snapshotOf(task), event: buildEvent({ taskId: task.id }) }));
+  const ofTask = (count: number, maxConcurrent: number, overlapPolicy: OverlapPolicy) => {
+    const task = buildTask({ policy: { ...DEFAULT_POLICY, maxConcurrent, overlapPolicy } });
+    return Array.from({ length: count }, () =>
+      buildMessage({ task: snapshotOf(task), event: buildEvent({ taskId: task.id }) }),
+    );
   };
-  const messages = [...ofTask(1), ...ofTask(2)];
+  const messages = [
+    ...ofTask(2, 1, 'skip'),
+    ...ofTask(2, 2, 'skip'),
+    ...ofTask(4, 1, 'queue'),
+    ...ofTask(4, 2, 'queue'),
+    ...ofTask(3, 1, 'replace'),
+    ...ofTask(4, 2, 'replace'),
+  ];
   const [first] = messages;
   return first ? [...messages, { ...first, event: { ...first.event, id: nextUuid() } }] : [];
 }
@@ -47,7 +56,7 @@ class Side {
     const { queue, claims } = this.broker;
     const delivery = this.deliveries[n % Math.max(1, this.deliveries.length)];
     const claim = this.claims[n % Math.max(1, this.claims.length)];
-    const progress = { attempt: n, failures: n >> 1 };
+    const progress = { attempt: n % 8, failures: n % 4, isAwaiting: n % 3 === 0 };
     switch (verb) {
       case 'publish':
         return queue.publish(this.messages.filter((_, i) => (n >> i) & 1));
@@ -62,7 +71,9 @@ class Side {
         if (delivery === undefined) return null;
         const { id: executionId, taskId } = delivery.message.event;
         const begun = buildReport({ executionId, taskId, worker, seq: n });
-        const answer = await claims.claim(delivery, worker, NEVER_MS, n % 2 === 0 ? begun : undefined);
+        const waiting = buildReport({ executionId, taskId, worker, seq: n, status: 'pending' });
+        const terms = { ...(n % 2 === 0 ? { begun } : {}), waiting, maxWaiting: 2 };
+        const answer = await claims.claim(delivery, worker, NEVER_MS, terms);
         if (answer.outcome !== 'claimed') return answer;
         this.claims.push(answer.claim);
         return { ...answer, claim: { ...answer.claim, handle: null } };
@@ -73,8 +84,18 @@ class Side {
         return claim && claims.report(claim, buildReport({ ...reportOf(claim), seq: n }), progress);
       case 'finish':
         return claim && claims.finish(claim, buildReport({ ...reportOf(claim), status: 'success' }));
+      case 'abandon':
+        return claim && claims.abandon(claim, buildReport(reportOf(claim)));
       case 'handBack':
         return claim && claims.handBack(claim, buildReport(reportOf(claim)), progress);
+      case 'cancel': {
+        const event = this.messages[n % this.messages.length]?.event;
+        if (event === undefined) return null;
+        const of = { executionId: event.id, taskId: event.taskId, generation: 0, worker: null };
+        const unbegun = buildReport({ ...of, status: 'skipped', seq: 1 });
+        const begun = buildReport({ ...of, status: 'fail', seq: 2 });
+        return this.broker.stops.cancel({ ...event, executionId: event.id }, { unbegun, begun });
+      }
       case 'collect': {
         const batch = await takeResults(this.broker, { taker: worker, max: (n % 3) + 1 });
         if (n % 2 === 0) await this.broker.results.acknowledge(batch);
@@ -98,12 +119,23 @@ class Side {
 }
 
 const verb = fc.constantFrom(
-  ...(['publish', 'publish', 'take', 'take', 'claim', 'claim', 'claim'] as const),
-  ...(['giveBack', 'renew', 'report', 'finish', 'finish', 'handBack', 'collect', 'loseData'] as const),
+  ...(['publish', 'publish', 'take', 'take', 'take', 'claim', 'claim', 'claim', 'claim', 'claim'] as const),
+  ...([
+    'giveBack',
+    'renew',
+    'report',
+    'finish',
+    'finish',
+    'handBack',
+    'abandon',
+    'cancel',
+    'collect',
+  ] as const),
+  ...(['loseData'] as const),
 );
 const step = fc.record({
   verb,
-  n: fc.integer({ min: 0, max: 31 }),
+  n: fc.integer({ min: 0, max: 0xf_ffff }),
   worker: fc.constantFrom('worker-1', 'worker-2', 'worker-3'),
 });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
@@ -113,7 +145,7 @@ it('the broker in the process answers every history as Redis does', { timeout: 1
   const redis = namespace.broker();
   try {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 70 }), async (steps) => {
         await namespace.empty();
         const messages = makeMessages();
         const sides = [new Side(redis, messages), new Side(openInProcess(), messages)] as const;

@@ -1,7 +1,7 @@
 import { messageFor } from '../../src/application/message-for.js';
 import { FireTimes } from '../../src/domain/schedule.js';
 import { isBroken } from '../../src/domain/task.js';
-import { type Claim, type Claims } from '../../src/ports/claims.js';
+import { type Claim, type Claims, type RenewAnswer } from '../../src/ports/claims.js';
 import { type Queue } from '../../src/ports/queue.js';
 import { type DecidedBatch, type TriggerRepo } from '../../src/ports/trigger-repo.js';
 
@@ -29,7 +29,7 @@ export class ForgivingClaims implements Claims {
     return answer;
   }
 
-  renew(claims: readonly Claim[], ttlMs: number): Promise<boolean[]> {
+  renew(claims: readonly Claim[], ttlMs: number): Promise<RenewAnswer[]> {
     return this.claims.renew(
       claims.map((claim) => this.latestOf(claim)),
       ttlMs,

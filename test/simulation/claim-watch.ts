@@ -1,4 +1,4 @@
-import { type Claim, type ClaimAnswer, type Claims } from '../../src/ports/claims.js';
+import { type Claim, type ClaimAnswer, type Claims, type RenewAnswer } from '../../src/ports/claims.js';
 import { type Journal } from './journal.js';
 
 interface Watched {
@@ -70,6 +70,7 @@ export class ClaimWatch {
     const answer = await this.claims.claim(...args);
     if (answer.outcome !== 'claimed') return answer;
     const { generation } = answer.claim;
+    const hasMark = !answer.isSaturated && answer.stop === null;
     const limit = message.task.policy.maxConcurrent;
     const others = this.marksOf(taskId, executionId);
     const of = before === undefined ? '' : ` after generation ${before.generation} of ${before.worker}`;
@@ -79,7 +80,7 @@ export class ClaimWatch {
       this.tell('two_claims', executionId, `${worker} got a claim that ${before.worker} holds or finished`);
     if (before !== undefined && generation <= before.generation)
       this.tell('generation', executionId, `generation ${generation} after ${before.generation}`);
-    if (!answer.isSaturated && others >= limit)
+    if (hasMark && others >= limit)
       this.tell('max_concurrent', executionId, `claimed while ${others} others of ${limit} run`);
     if (answer.isSaturated && others < limit)
       this.tell('false_overlap', executionId, `saturated while ${others} others of ${limit} run`);
@@ -87,7 +88,7 @@ export class ClaimWatch {
       worker,
       generation,
       taskId,
-      hasMark: !answer.isSaturated,
+      hasMark,
       endsAt: this.nowMs() + ttlMs,
       state: 'live',
     });
@@ -95,10 +96,10 @@ export class ClaimWatch {
     return answer;
   }
 
-  private async renew(claims: readonly Claim[], ttlMs: number): Promise<boolean[]> {
+  private async renew(claims: readonly Claim[], ttlMs: number): Promise<RenewAnswer[]> {
     const answers = await this.claims.renew(claims, ttlMs);
     for (const [i, claim] of claims.entries()) {
-      if (answers[i] !== true) this.note('lost', claim, 'renewal refused');
+      if (answers[i] === 'lost') this.note('lost', claim, 'renewal refused');
       else this.accepted(claim, 'renewal').endsAt = this.nowMs() + ttlMs;
     }
     return answers;

@@ -3,9 +3,11 @@ import { InProcessLock } from '../../src/adapters/embedded/in-process-lock.js';
 import { InProcessQueue } from '../../src/adapters/embedded/in-process-queue.js';
 import { InProcessResults } from '../../src/adapters/embedded/in-process-results.js';
 import { InProcessState } from '../../src/adapters/embedded/in-process-state.js';
+import { InProcessStops } from '../../src/adapters/embedded/in-process-stops.js';
 import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
 import { type Queue } from '../../src/ports/queue.js';
 import { type Results } from '../../src/ports/results.js';
+import { type Stops } from '../../src/ports/stops.js';
 import { type TriggerRepo } from '../../src/ports/trigger-repo.js';
 import { BASE } from '../support/builders.js';
 import { type CommitFault } from '../support/memory-store/memory-db.js';
@@ -29,6 +31,7 @@ interface Broker {
   readonly queue: Queue;
   readonly results: Results;
   readonly watch: ClaimWatch;
+  readonly stops: Stops;
 }
 
 /** All that the nodes of one simulation share, and the nodes. */
@@ -149,6 +152,7 @@ export class Cluster {
       queue: this.copier.queue(new InProcessQueue(state)),
       results: this.copier.results(new InProcessResults(state)),
       watch,
+      stops: new InProcessStops(state),
     };
   }
 }

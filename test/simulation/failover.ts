@@ -16,10 +16,11 @@ export function replicaOf(state: InProcessState): (epoch: string) => void {
   };
 }
 
-/** A deep copy, apart from the clock and from those who wait. */
+/** A deep copy, apart from the clock and from those who wait or listen (the only sets). */
 function copyOf<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof VirtualTime || value instanceof InProcessArrivals) return value;
+  if (value instanceof VirtualTime || value instanceof InProcessArrivals || value instanceof Set)
+    return value;
   if (value instanceof Map) return new Map([...value].map(([key, member]) => [key, copyOf(member)])) as T;
   const copy = Array.isArray(value) ? [] : (Object.create(Object.getPrototypeOf(value) as object) as object);
   for (const [name, member] of Object.entries(value)) Reflect.set(copy, name, copyOf<unknown>(member));

@@ -7,6 +7,7 @@ import { CoordinatorNode, type CoordinatorPorts } from '../support/coordinator-n
 import type { Link } from '../support/link.js';
 import { type Queue } from '../../src/ports/queue.js';
 import { type Results } from '../../src/ports/results.js';
+import { type Stops } from '../../src/ports/stops.js';
 import { RecordingLogger, RecordingMetrics } from '../support/recording.js';
 import { WorkerNode } from '../support/worker-node.js';
 import { type Chance } from './chance.js';
@@ -159,10 +160,11 @@ export class Machine {
       cluster.journal,
     );
     const queue = this.queue();
+    const stops = this.stops();
     const ports = {
       clock,
       get broker() {
-        return { queue, claims: cluster.broker.watch.port };
+        return { queue, claims: cluster.broker.watch.port, stops };
       },
     };
     const executors = new Map([[executor.type, executor]]);
@@ -177,6 +179,19 @@ export class Machine {
       notify: () => wakeup.notify(),
       subscribe: (listener) => {
         const unsubscribe = wakeup.subscribe(() => this.clock.whenAwake(listener));
+        this.subscriptions.push(unsubscribe);
+        return unsubscribe;
+      },
+    };
+  }
+
+  /** Of the queue's life in which a worker starts; in a later one it learns of stops by its heartbeats. */
+  private stops(): Pick<Stops, 'subscribe'> {
+    return {
+      subscribe: (listener) => {
+        const unsubscribe = this.cluster.broker.stops.subscribe((executionId, reason) =>
+          this.clock.whenAwake(() => listener(executionId, reason)),
+        );
         this.subscriptions.push(unsubscribe);
         return unsubscribe;
       },

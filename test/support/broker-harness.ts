@@ -1,16 +1,18 @@
 import { expect } from 'vitest';
-import { DEFAULT_POLICY } from '../../src/domain/policy.js';
+import { DEFAULT_POLICY, type OverlapPolicy } from '../../src/domain/policy.js';
 import { type Claim, type Claims } from '../../src/ports/claims.js';
 import { type Delivery, type Queue, type QueueMessage, type TakeRequest } from '../../src/ports/queue.js';
 import { type ResultBatch, type Results } from '../../src/ports/results.js';
+import { type Stops } from '../../src/ports/stops.js';
 import { buildEvent, buildMessage, buildReport, buildTask, snapshotOf } from './builders.js';
 import { until } from './until.js';
 
-/** Queue, claims and results over one store that nobody else uses. */
+/** Queue, claims, stops and results over one store that nobody else uses. */
 export interface BrokerHarness {
   readonly queue: Queue;
   readonly claims: Claims;
   readonly results: Results;
+  readonly stops: Stops;
   /** Lets `ms` pass by the store's clock. */
   advance(ms: number): Promise<void>;
   /** The store goes on, empty. */
@@ -135,8 +137,12 @@ export const finish = ({ claims }: BrokerHarness, claim: Claim): Promise<boolean
 export const reporters = async (harness: BrokerHarness) =>
   (await takeResults(harness)).reports.map(({ worker, generation }) => [worker, generation]);
 
-/** Messages of one task, one slot each. */
-export function slotsOfOneTask(count: number, maxConcurrent: number): QueueMessage[] {
-  const task = snapshotOf(buildTask({ policy: { ...DEFAULT_POLICY, maxConcurrent } }));
+/** Messages of one task, one slot each, oldest first. */
+export function slotsOfOneTask(
+  count: number,
+  maxConcurrent: number,
+  overlapPolicy: OverlapPolicy = 'skip',
+): QueueMessage[] {
+  const task = snapshotOf(buildTask({ policy: { ...DEFAULT_POLICY, maxConcurrent, overlapPolicy } }));
   return Array.from({ length: count }, () => buildMessage({ task, event: buildEvent({ taskId: task.id }) }));
 }

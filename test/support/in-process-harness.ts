@@ -15,6 +15,9 @@ export function openInProcess(): BrokerHarness {
     get claims() {
       return broker.claims;
     },
+    get stops() {
+      return broker.stops;
+    },
     get results() {
       return broker.results;
     },

@@ -4,6 +4,7 @@ import { RedisClaims } from '../../src/adapters/redis/redis-claims.js';
 import { RedisConnection } from '../../src/adapters/redis/redis-connection.js';
 import { RedisQueue } from '../../src/adapters/redis/redis-queue.js';
 import { RedisResults } from '../../src/adapters/redis/redis-results.js';
+import { RedisStops } from '../../src/adapters/redis/redis-stops.js';
 import { type Logger } from '../../src/ports/logger.js';
 import { type BrokerHarness } from './broker-harness.js';
 import { until } from './until.js';
@@ -60,7 +61,7 @@ export class RedisNamespace {
     await this.redis.quit();
   }
 
-  /** Queue, claims and results of one node in this namespace. */
+  /** Queue, claims, stops and results of one node in this namespace. */
   broker(connection = this.connect()): BrokerHarness {
     const add = async (stream: string, text: string) => {
       await this.redis.xadd(this.prefix + stream, '*', 'json', text);
@@ -69,6 +70,7 @@ export class RedisNamespace {
       queue: new RedisQueue(connection),
       claims: new RedisClaims(connection),
       results: new RedisResults(connection),
+      stops: new RedisStops(connection),
       advance: (ms) => this.advance(ms),
       loseData: () => this.empty(),
       spoilQueue: (pool, text) => add(`queue:${pool}`, text),

@@ -3,10 +3,11 @@ import { Readiness } from '../../src/application/readiness.js';
 import { Heartbeats } from '../../src/application/worker/heartbeats.js';
 import { RunExecution } from '../../src/application/worker/run-execution.js';
 import { WorkerLoop } from '../../src/application/worker/worker-loop.js';
-import { type Claims } from '../../src/ports/claims.js';
+import { type Claims, DEFAULT_MAX_WAITING } from '../../src/ports/claims.js';
 import { type Clock } from '../../src/ports/clock.js';
 import { type Executor } from '../../src/ports/executor.js';
 import { type Queue } from '../../src/ports/queue.js';
+import { type Stops } from '../../src/ports/stops.js';
 import { Link } from './link.js';
 import { MortalClock } from './mortal-clock.js';
 import { RecordingLogger, RecordingMetrics } from './recording.js';
@@ -15,7 +16,11 @@ import { RunningLoops } from './running-loops.js';
 /** What workers share; read anew with each call, so that a queue may be replaced by an empty one. */
 export interface WorkerPorts {
   readonly clock: Clock;
-  readonly broker: { readonly queue: Queue; readonly claims: Claims };
+  readonly broker: {
+    readonly queue: Queue;
+    readonly claims: Claims;
+    readonly stops: Pick<Stops, 'subscribe'>;
+  };
 }
 
 export interface WorkerNodeOptions {
@@ -51,7 +56,8 @@ export class WorkerNode {
     const queue = redis.to(() => harness.broker.queue);
     const claims = redis.to(() => harness.broker.claims);
     this.readiness = new Readiness(clock, 15_000);
-    this.heartbeats = new Heartbeats({ claims, clock, metrics, logger, claimTtlMs });
+    const { stops } = harness.broker;
+    this.heartbeats = new Heartbeats({ claims, stops, clock, metrics, logger, claimTtlMs });
     this.runExecution = new RunExecution({
       queue,
       claims,
@@ -64,6 +70,7 @@ export class WorkerNode {
       logger,
       worker: name,
       claimTtlMs,
+      maxWaiting: DEFAULT_MAX_WAITING,
     });
     const { runExecution, heartbeats, readiness } = this;
     this.loop = new WorkerLoop(

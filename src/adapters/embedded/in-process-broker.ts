@@ -4,14 +4,16 @@ import { InProcessQueue } from './in-process-queue.js';
 import { InProcessReceipts } from './in-process-receipts.js';
 import { InProcessResults } from './in-process-results.js';
 import { InProcessState } from './in-process-state.js';
+import { InProcessStops } from './in-process-stops.js';
 
 /**
- * Queue, claims, results and receipts inside one process: for embedded mode, unit tests and simulation. All that it knows dies with the process,
+ * Queue, claims, stops, results and receipts inside one process: for embedded mode, unit tests and simulation. All that it knows dies with the process,
  * so every process names another `epoch`. Each call does its work in one turn of the event loop, which makes it atomic.
  */
 export class InProcessBroker {
   readonly queue: InProcessQueue;
   readonly claims: InProcessClaims;
+  readonly stops: InProcessStops;
   readonly results: InProcessResults;
   readonly receipts: InProcessReceipts;
 
@@ -19,6 +21,7 @@ export class InProcessBroker {
     const state = new InProcessState(clock, epoch);
     this.queue = new InProcessQueue(state);
     this.claims = new InProcessClaims(state);
+    this.stops = new InProcessStops(state);
     this.results = new InProcessResults(state);
     this.receipts = new InProcessReceipts(clock);
   }

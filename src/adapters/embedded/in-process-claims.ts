@@ -4,18 +4,24 @@ import {
   type ClaimAnswer,
   type ClaimProgress,
   type Claims,
+  type ClaimTerms,
+  DEFAULT_MAX_WAITING,
   type PreviousClaim,
+  type RenewAnswer,
 } from '../../ports/claims.js';
 import { type Delivery } from '../../ports/queue.js';
+import { claimTurn } from './in-process-turn.js';
 import { type InProcessState } from './in-process-state.js';
 import { newRun, type Run } from './in-process-runs.js';
 
 /**
  * Claims of runs. Their states:
  *   queued ─claim→ claimed ─finish→ finished
+ *   queued ─claim, when there is no room→ waiting ─its turn→ queued
  *   claimed ─handBack→ queued
  *   claimed ─claim by anyone, once its life is over→ claimed with the next generation
  *   claimed ─renew, when its mark expired and others took the place→ queued: the claim is lost
+ *   any but finished, and no live claim ─cancel→ finished
  * A call by a claim compares id, worker and generation, so a claim that was overtaken can change nothing any more.
  */
 export class InProcessClaims implements Claims {
@@ -25,7 +31,7 @@ export class InProcessClaims implements Claims {
     delivery: Delivery,
     worker: string,
     ttlMs: number,
-    begun?: ExecutionReport,
+    { begun, waiting, maxWaiting = DEFAULT_MAX_WAITING }: ClaimTerms = {},
   ): Promise<ClaimAnswer> {
     const { runs, clock } = this.state;
     const { message, handle } = delivery;
@@ -38,16 +44,18 @@ export class InProcessClaims implements Claims {
 
     const run = known ?? runs.put(event, newRun(event.id, task.pool, handle));
     const previous = previousOf(run);
-    const limit = task.policy.maxConcurrent;
-    runs.unmark(task.id, event.id);
+    Object.assign(run, { pool: task.pool, handle, limit: task.policy.maxConcurrent });
+    const turn = claimTurn(this.state, run, message, maxWaiting);
+    if (turn.is === 'waiting') {
+      if (turn.isNew && waiting !== undefined) this.send(waiting);
+      this.state.advance(task.id);
+      return { outcome: 'waiting' };
+    }
     run.state = 'claimed';
-    run.pool = task.pool;
-    run.handle = handle;
     run.worker = worker;
     run.generation = Math.max(run.generation, generationFloor) + 1;
     run.ends = clock.monotonicMs() + ttlMs;
-    run.hasMark = runs.countMarks(task.id) < limit;
-    run.limit = limit;
+    run.hasMark = turn.is === 'now';
     run.isHandedBack = false;
     if (run.hasMark) runs.mark(task.id, event.id, run.ends);
     lane.touch(handle);
@@ -55,13 +63,15 @@ export class InProcessClaims implements Claims {
       run.attempt = Math.max(run.attempt, 1);
       this.send(begun);
     }
+    this.state.advance(task.id);
     const { taskId, kind, slot, id: executionId } = event;
     const { pool, generation } = run;
     const claim = { taskId, kind, slot, executionId, pool, worker, generation, handle };
-    return { outcome: 'claimed', claim, isSaturated: !run.hasMark, previous };
+    const stop = this.state.stops.of(executionId);
+    return { outcome: 'claimed', claim, isSaturated: turn.is === 'never', stop, previous };
   }
 
-  async renew(claims: readonly Claim[], ttlMs: number): Promise<boolean[]> {
+  async renew(claims: readonly Claim[], ttlMs: number): Promise<RenewAnswer[]> {
     return claims.map((claim) => this.renewOne(claim, ttlMs));
   }
 
@@ -74,15 +84,17 @@ export class InProcessClaims implements Claims {
   }
 
   async finish(claim: Claim, report: ExecutionReport): Promise<boolean> {
-    const { runs } = this.state;
+    const { runs, stops } = this.state;
     const before = runs.find(claim);
     if (before?.state === 'finished' && isBy(before, claim)) return true;
     const run = this.held(claim);
     if (run === null) return false;
     runs.finish(claim, run);
+    stops.forget(claim.executionId);
     runs.unmark(claim.taskId, claim.executionId);
     this.state.lane(claim.pool).remove(claim.handle);
     this.send(report);
+    this.state.advance(claim.taskId);
     return true;
   }
 
@@ -94,23 +106,25 @@ export class InProcessClaims implements Claims {
     runs.unmark(claim.taskId, claim.executionId);
     this.state.lane(claim.pool).remove(claim.handle);
     this.send(report);
+    this.state.advance(claim.taskId);
     return true;
   }
 
   async handBack(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean> {
     const { runs, messageArrivals } = this.state;
     const before = runs.find(claim);
-    if (before?.state === 'queued' && before.isHandedBack && isBy(before, claim)) return true;
+    const isBack = before?.state === 'queued' || before?.state === 'waiting';
+    if (isBack && before.isHandedBack && isBy(before, claim)) return true;
     const run = this.held(claim);
     if (run === null) return false;
-    run.attempt = progress.attempt;
-    run.failures = progress.failures;
+    Object.assign(run, progress);
     runs.unmark(claim.taskId, claim.executionId);
     run.state = 'queued';
     run.isHandedBack = true;
     run.handle = this.state.lane(claim.pool).putBack(claim.handle);
     this.send(report);
     messageArrivals.announce();
+    this.state.advance(claim.taskId);
     return true;
   }
 
@@ -121,25 +135,25 @@ export class InProcessClaims implements Claims {
       lane.remove(handle);
       return { outcome: run.id === event.id ? 'finished' : 'held' };
     }
-    if (!this.state.runs.isClaimLive(run)) return null;
+    if (run.state !== 'waiting' && !this.state.runs.isClaimLive(run)) return null;
     if (run.pool !== task.pool || run.handle !== handle) lane.remove(handle);
     return { outcome: 'held' };
   }
 
-  private renewOne(claim: Claim, ttlMs: number): boolean {
-    const { runs, clock } = this.state;
+  private renewOne(claim: Claim, ttlMs: number): RenewAnswer {
+    const { runs, clock, stops } = this.state;
     const run = this.held(claim);
-    if (run === null) return false;
+    if (run === null) return 'lost';
     if (run.hasMark && run.limit !== null && !runs.hasMark(claim.taskId, claim.executionId)) {
       if (runs.countMarks(claim.taskId) >= run.limit) {
         run.state = 'queued';
-        return false;
+        return 'lost';
       }
     }
     run.ends = clock.monotonicMs() + ttlMs;
     if (run.hasMark) runs.mark(claim.taskId, claim.executionId, run.ends);
     this.state.lane(claim.pool).touch(claim.handle);
-    return true;
+    return stops.of(claim.executionId) ?? 'alive';
   }
 
   /**
@@ -167,13 +181,16 @@ export class InProcessClaims implements Claims {
   }
 }
 
-const previousOf = ({ worker, generation, attempt, failures, isHandedBack }: Run): PreviousClaim | null =>
-  worker === null ? null : { worker, generation, attempt, failures, isHandedBack };
+const previousOf = (run: Run): PreviousClaim | null => {
+  const { worker, generation, attempt, failures, isAwaiting, isHandedBack } = run;
+  return worker === null ? null : { worker, generation, attempt, failures, isAwaiting, isHandedBack };
+};
 
 const isBy = (run: Run, claim: Claim): boolean =>
   run.id === claim.executionId && run.worker === claim.worker && run.generation === claim.generation;
 
-function keepProgress(run: Run, { attempt, failures }: ClaimProgress): void {
+function keepProgress(run: Run, { attempt, failures, isAwaiting }: ClaimProgress): void {
+  if (attempt >= run.attempt) run.isAwaiting = isAwaiting;
   run.attempt = Math.max(run.attempt, attempt);
   run.failures = Math.max(run.failures, failures);
 }

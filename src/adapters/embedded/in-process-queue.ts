@@ -34,7 +34,7 @@ export class InProcessQueue implements Queue {
     return keys.map((key) => {
       const run = runs.find(key);
       if (run === undefined || run.id !== key.id) return 'unknown';
-      if (run.state === 'finished') return 'finished';
+      if (run.state === 'finished' || run.state === 'waiting') return run.state;
       if (runs.isClaimLive(run)) return 'claimed';
       return this.state.lane(run.pool).has(run.handle) ? 'queued' : 'unknown';
     });
@@ -56,7 +56,7 @@ export class InProcessQueue implements Queue {
       const { pool } = message.task;
       const run = runs.find(message.event);
       const counts = run?.id === message.event.id && run.pool === pool && run.handle === handle;
-      if (counts && (run.state === 'finished' || runs.isClaimLive(run))) continue;
+      if (counts && (run.state === 'finished' || run.state === 'waiting' || runs.isClaimLive(run))) continue;
       const moved = this.state.lane(pool).putBack(handle);
       if (counts) run.handle = moved;
     }
@@ -68,6 +68,10 @@ export class InProcessQueue implements Queue {
     const { event, task } = message;
     const run = runs.find(event);
     if (run !== undefined && run.id !== event.id) return 'duplicate';
+    if (run?.state === 'waiting') {
+      this.state.advance(event.taskId);
+      return 'known';
+    }
     if (run !== undefined) {
       const hasMessage = this.state.lane(run.pool).has(run.handle);
       if (run.state === 'finished' || runs.isClaimLive(run) || hasMessage) return 'known';

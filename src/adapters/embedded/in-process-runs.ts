@@ -1,13 +1,16 @@
 import { type SlotKey } from '../../domain/trigger.js';
 import { type Clock } from '../../ports/clock.js';
+import { type QueueMessage } from '../../ports/queue.js';
 import { InProcessFifo } from './in-process-fifo.js';
 
 /** Slot lock and state of one run in one; `pool` and `handle` say which message counts. */
 export interface Run {
   readonly id: string;
-  state: 'queued' | 'claimed' | 'finished';
+  state: 'queued' | 'waiting' | 'claimed' | 'finished';
   pool: string;
   handle: string;
+  /** The message itself while it waits, else null. */
+  message: QueueMessage | null;
   /** The latest claim's; null before the first. */
   worker: string | null;
   generation: number;
@@ -18,6 +21,7 @@ export interface Run {
   limit: number | null;
   attempt: number;
   failures: number;
+  isAwaiting: boolean;
   isHandedBack: boolean;
 }
 
@@ -27,6 +31,7 @@ export const newRun = (id: string, pool: string, handle: string): Run => ({
   state: 'queued',
   pool,
   handle,
+  message: null,
   worker: null,
   generation: 0,
   ends: 0,
@@ -34,6 +39,7 @@ export const newRun = (id: string, pool: string, handle: string): Run => ({
   limit: null,
   attempt: 0,
   failures: 0,
+  isAwaiting: false,
   isHandedBack: false,
 });
 
@@ -88,11 +94,16 @@ export class InProcessRuns {
 
   /** Live marks of a task; expired ones are removed. */
   countMarks(taskId: string): number {
+    return this.marked(taskId).length;
+  }
+
+  /** Executions that hold a live mark. */
+  marked(taskId: string): string[] {
     const now = this.clock.monotonicMs();
     for (const [executionId, ends] of this.marks.get(taskId) ?? []) {
       if (ends <= now) this.unmark(taskId, executionId);
     }
-    return this.marks.get(taskId)?.size ?? 0;
+    return [...(this.marks.get(taskId)?.keys() ?? [])];
   }
 
   private forgetFinished(): void {

@@ -3,11 +3,15 @@ import { type Clock } from '../../ports/clock.js';
 import { type QueueMessage } from '../../ports/queue.js';
 import { InProcessArrivals } from './in-process-arrivals.js';
 import { InProcessLane } from './in-process-lane.js';
-import { InProcessRuns } from './in-process-runs.js';
+import { InProcessLines } from './in-process-lines.js';
+import { InProcessRuns, type Run } from './in-process-runs.js';
+import { InProcessStopBook } from './in-process-stop-book.js';
 
-/** What the queue, claims and results of one broker share. */
+/** What the queue, claims, stops and results of one broker share. */
 export class InProcessState {
   readonly runs: InProcessRuns;
+  readonly lines = new InProcessLines();
+  readonly stops = new InProcessStopBook();
   readonly messageArrivals: InProcessArrivals;
   readonly reports: InProcessLane<ExecutionReport>;
   readonly reportArrivals: InProcessArrivals;
@@ -36,6 +40,30 @@ export class InProcessState {
     let depth = 0;
     for (const lane of this.lanes.values()) depth += lane.size;
     return depth;
+  }
+
+  /** Hands out from the head of a task's line while there is room. */
+  advance(taskId: string): void {
+    let place = this.runs.countMarks(taskId);
+    for (const waiter of [...this.lines.of(taskId)]) {
+      const run = this.runs.find(waiter);
+      if (run?.id !== waiter.id || (run.state !== 'waiting' && run.state !== 'queued'))
+        this.lines.leave(waiter);
+      else if (place >= (run.limit ?? 1)) return;
+      else {
+        this.handOut(run);
+        place += 1;
+      }
+    }
+  }
+
+  /** Puts the message of a run that waits into its pool's lane. */
+  handOut(run: Run): void {
+    if (run.state !== 'waiting' || run.message === null) return;
+    run.handle = this.lane(run.pool).add(run.message);
+    run.message = null;
+    run.state = 'queued';
+    this.messageArrivals.announce();
   }
 
   private newLane<T>(): InProcessLane<T> {

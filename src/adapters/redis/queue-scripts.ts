@@ -1,4 +1,5 @@
 import { redisScript } from './redis-script.js';
+import { LINE_LUA } from './line-lua.js';
 import { RUN_LUA } from './run-lua.js';
 import { PAYLOAD } from './stream-scripts.js';
 
@@ -11,10 +12,11 @@ return redis.call('GET', KEYS[1])
 /**
  * KEYS pools, {run, queue}… · ARGV ms to keep a run, prefix of queue keys, {event id, pool, message}… · result {outcome…}.
  * Per message: takes the slot lock and adds the message, or adds nothing. A run that lost its message, and is not being run, gets the
- * message again and keeps its claim history.
+ * message again and keeps its claim history. A run that waits lets its line advance; the keys of that are built from its own.
  */
 export const PUBLISH = redisScript(`
 ${RUN_LUA}
+${LINE_LUA}
 local now = nowMs()
 local outcomes, knownPools = {}, {}
 for i = 1, (#KEYS - 1) / 2 do
@@ -23,6 +25,10 @@ for i = 1, (#KEYS - 1) / 2 do
   local run = readRun(key)
   if run and run.id ~= id then
     outcomes[i] = 'duplicate'
+  elseif run and run.state == 'waiting' then
+    local prefix, task = string.match(key, '^(ax:{.-}:)run:(.+):%a+:%-?%d+$')
+    advance({running = prefix .. 'running:' .. task, waiting = prefix .. 'waiting:' .. task, queues = ARGV[2]}, now)
+    outcomes[i] = 'known'
   elseif run and (run.state == 'finished' or isClaimLive(run, now) or hasEntry(ARGV[2] .. run.pool, run.entry)) then
     outcomes[i] = 'known'
   else
@@ -51,6 +57,8 @@ for i, key in ipairs(KEYS) do
     states[i] = 'unknown'
   elseif run.state == 'finished' then
     states[i] = 'finished'
+  elseif run.state == 'waiting' then
+    states[i] = 'waiting'
   elseif isClaimLive(run, now) then
     states[i] = 'claimed'
   else
@@ -61,13 +69,13 @@ return states
 `);
 
 /**
- * KEYS run, queue · ARGV event id, pool, entry, group · result 1 = put back, 0 = left alone, because a live claim runs it or it is over.
+ * KEYS run, queue · ARGV event id, pool, entry, group · result 1 = put back, 0 = left alone, because a live claim runs it, it waits or it is over.
  */
 export const GIVE_BACK = redisScript(`
 ${RUN_LUA}
 local run = readRun(KEYS[1])
 local counts = run and run.id == ARGV[1] and run.pool == ARGV[2] and run.entry == ARGV[3]
-if counts and (run.state == 'finished' or isClaimLive(run, nowMs())) then return 0 end
+if counts and (run.state == 'finished' or run.state == 'waiting' or isClaimLive(run, nowMs())) then return 0 end
 local entry = putBack(KEYS[2], ARGV[4], ARGV[3])
 if counts then redis.call('HSET', KEYS[1], 'entry', entry) end
 return 1

@@ -1,29 +1,38 @@
 import { type ExecutionReport } from '../../domain/execution.js';
-import { type Claim, type ClaimAnswer, type ClaimProgress, type Claims } from '../../ports/claims.js';
+import {
+  type Claim,
+  type ClaimAnswer,
+  type ClaimProgress,
+  type Claims,
+  type ClaimTerms,
+  DEFAULT_MAX_WAITING,
+  type RenewAnswer,
+} from '../../ports/claims.js';
 import { type Delivery } from '../../ports/queue.js';
-import { ABANDON, CLAIM, FINISH, HAND_BACK, RENEW_CLAIM, REPORT } from './claim-scripts.js';
+import { type StopRequest } from '../../ports/stops.js';
+import { CLAIM } from './claim-script.js';
 import { encode } from './codec.js';
+import { ABANDON, FINISH, HAND_BACK, RENEW_CLAIM, REPORT } from './held-claim-scripts.js';
 import { type RedisConnection } from './redis-connection.js';
-import { type RedisKeys } from './redis-keys.js';
+import { type RedisKeys, WORKERS } from './redis-keys.js';
 import { ScriptBatch } from './script-batch.js';
-import { WORKERS } from './redis-keys.js';
-import { FINISHED_KEEP_MS, RUN_KEEP_MS } from './run-lua.js';
 
 type ClaimReply =
-  | ['held']
-  | ['finished']
+  | ['waiting' | 'held' | 'finished']
   | [
       'claimed',
       generation: number,
-      marked: number,
+      saturated: number,
+      stop: StopRequest | '',
       worker: string,
       previousGeneration: number,
       attempt: number,
       failures: number,
+      awaiting: number,
       handedBack: number,
     ];
 
-/** Claims as run hashes and running sets; each call is one script, so it happens as a whole or not at all. */
+/** Claims as run hashes, running sets and lines; each call is one script, so it happens as a whole or not at all. */
 export class RedisClaims implements Claims {
   private readonly keys: RedisKeys;
   private readonly scripts: Readonly<
@@ -43,89 +52,97 @@ export class RedisClaims implements Claims {
   }
 
   async claim(
-    delivery: Delivery,
+    { message, handle }: Delivery,
     worker: string,
     ttlMs: number,
-    begun?: ExecutionReport,
+    { begun, waiting, maxWaiting = DEFAULT_MAX_WAITING }: ClaimTerms = {},
   ): Promise<ClaimAnswer> {
-    const { event, task, generationFloor } = delivery.message;
+    const { event, task, generationFloor } = message;
     const { taskId, kind, slot, id: executionId } = event;
-    const scope = { taskId, kind, slot, executionId, pool: task.pool, worker, handle: delivery.handle };
-    const { maxConcurrent } = task.policy;
-    const reply = (await this.scripts.claim.call(
-      [...this.keysOf(scope), this.keys.results],
-      [
-        ...argsOf({ ...scope, generation: generationFloor }),
-        Math.ceil(ttlMs),
-        maxConcurrent,
-        RUN_KEEP_MS,
-        WORKERS,
-        begun === undefined ? '' : encode(begun),
-      ],
-    )) as ClaimReply;
+    const scope = { taskId, kind, slot, executionId, pool: task.pool, worker, handle };
+    const { maxConcurrent, overlapPolicy } = task.policy;
+    const reply = (await this.scripts.claim.call(this.keysOf(scope), [
+      ...[executionId, worker, generationFloor, task.pool, handle],
+      ...[this.keys.queuePrefix, this.keys.stopped, WORKERS],
+      ...[Math.ceil(ttlMs), maxConcurrent, slot, overlapPolicy, maxWaiting],
+      begun === undefined ? '' : encode(begun),
+      waiting === undefined ? '' : encode(waiting),
+    ])) as ClaimReply;
     if (reply[0] !== 'claimed') return { outcome: reply[0] };
-    const [outcome, generation, marked, previousWorker, previousGeneration, attempt, failures, handedBack] =
-      reply;
+    const [outcome, generation, saturated, stop, previousWorker, previousGeneration] = reply;
+    const [attempt, failures, awaiting, handedBack] = reply.slice(6) as number[];
     const previous =
       previousWorker === ''
         ? null
         : {
             worker: previousWorker,
             generation: previousGeneration,
-            attempt,
-            failures,
+            attempt: attempt ?? 0,
+            failures: failures ?? 0,
+            isAwaiting: awaiting === 1,
             isHandedBack: handedBack === 1,
           };
-    return { outcome, claim: { ...scope, generation }, isSaturated: marked === 0, previous };
+    return {
+      outcome,
+      claim: { ...scope, generation },
+      isSaturated: saturated === 1,
+      stop: stop === '' ? null : stop,
+      previous,
+    };
   }
 
-  renew(claims: readonly Claim[], ttlMs: number): Promise<boolean[]> {
+  renew(claims: readonly Claim[], ttlMs: number): Promise<RenewAnswer[]> {
     return Promise.all(
-      claims.map((claim) =>
-        this.call('renew', this.keysOf(claim), claim, [Math.ceil(ttlMs), RUN_KEEP_MS, WORKERS]),
-      ),
+      claims.map(async (claim) => {
+        const answer = (await this.call('renew', claim, [Math.ceil(ttlMs)])) as 0 | 1 | StopRequest;
+        if (answer === 0) return 'lost';
+        return answer === 1 ? 'alive' : answer;
+      }),
     );
   }
 
-  report(claim: Claim, report: ExecutionReport, { attempt, failures }: ClaimProgress): Promise<boolean> {
-    const args = [encode(report), attempt, failures, RUN_KEEP_MS];
-    return this.call('report', [this.keys.run(claim), this.keys.results], claim, args);
+  async report(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean> {
+    return (await this.call('report', claim, [encode(report), ...argsOf(progress)])) === 1;
   }
 
-  finish(claim: Claim, report: ExecutionReport): Promise<boolean> {
-    const keys = [...this.keysOf(claim), this.keys.results];
-    return this.call('finish', keys, claim, [encode(report), FINISHED_KEEP_MS, WORKERS]);
+  async finish(claim: Claim, report: ExecutionReport): Promise<boolean> {
+    return (await this.call('finish', claim, [encode(report)])) === 1;
   }
 
-  abandon(claim: Claim, report: ExecutionReport): Promise<boolean> {
-    const keys = [...this.keysOf(claim), this.keys.results];
-    return this.call('abandon', keys, claim, [encode(report), WORKERS]);
+  async abandon(claim: Claim, report: ExecutionReport): Promise<boolean> {
+    return (await this.call('abandon', claim, [encode(report)])) === 1;
   }
 
-  handBack(claim: Claim, report: ExecutionReport, { attempt, failures }: ClaimProgress): Promise<boolean> {
-    const keys = [...this.keysOf(claim), this.keys.results];
-    return this.call('handBack', keys, claim, [encode(report), attempt, failures, RUN_KEEP_MS, WORKERS]);
+  async handBack(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean> {
+    return (await this.call('handBack', claim, [encode(report), ...argsOf(progress)])) === 1;
   }
 
-  private async call(
+  private call(
     script: 'report' | 'renew' | 'finish' | 'abandon' | 'handBack',
-    keys: readonly string[],
     claim: Claim,
     args: readonly (string | number)[],
-  ): Promise<boolean> {
-    return (await this.scripts[script].call(keys, [...argsOf(claim), ...args])) === 1;
+  ): Promise<unknown> {
+    const { executionId, worker, generation, pool, handle } = claim;
+    const head = [executionId, worker, generation, pool, handle, this.keys.queuePrefix, WORKERS];
+    return this.scripts[script].call(this.keysOf(claim), [...head, ...args]);
   }
 
   private keysOf(claim: Omit<Claim, 'generation'>): string[] {
     const { keys } = this;
-    return [keys.run(claim), keys.running(claim.taskId), keys.queue(claim.pool)];
+    const { taskId, pool } = claim;
+    return [
+      keys.run(claim),
+      keys.running(taskId),
+      keys.queue(pool),
+      keys.results,
+      keys.waiting(taskId),
+      keys.stops(taskId),
+    ];
   }
 }
 
-const argsOf = (claim: Claim): (string | number)[] => [
-  claim.executionId,
-  claim.worker,
-  claim.generation,
-  claim.pool,
-  claim.handle,
+const argsOf = ({ attempt, failures, isAwaiting }: ClaimProgress): number[] => [
+  attempt,
+  failures,
+  isAwaiting ? 1 : 0,
 ];

@@ -22,6 +22,8 @@ export class RedisKeys {
   readonly wake: string;
   /** Pub/sub channel of receipts: ids of executions that got one. */
   readonly receipts: string;
+  /** Pub/sub channel of stops: event id and reason. */
+  readonly stopped: string;
   /** A pool's stream is this and the pool's name. */
   readonly queuePrefix: string;
 
@@ -37,6 +39,7 @@ export class RedisKeys {
     this.epoch = `${this.prefix}epoch`;
     this.wake = `${this.prefix}wake`;
     this.receipts = `${this.prefix}receipts`;
+    this.stopped = `${this.prefix}stopped`;
     this.queuePrefix = `${this.prefix}queue:`;
   }
 
@@ -73,5 +76,15 @@ export class RedisKeys {
   /** Sorted set of a task's running marks: execution id → end of its claim's life, epoch ms. */
   running(taskId: string): string {
     return `${this.prefix}running:${taskId}`;
+  }
+
+  /** Sorted set of a task's runs that wait their turn (see line-lua.ts). */
+  waiting(taskId: string): string {
+    return `${this.prefix}waiting:${taskId}`;
+  }
+
+  /** Hash of a task's runs that were asked to stop: execution id → reason. */
+  stops(taskId: string): string {
+    return `${this.prefix}stops:${taskId}`;
   }
 }

@@ -1,14 +1,16 @@
 /**
  * The run hash, one per (task, kind, slot): slot lock and state of a run in one. Its members:
  *   id                    the event that holds the slot
- *   state                 queued | claimed | finished
+ *   state                 queued | waiting | claimed | finished
  *   pool, entry           the message that counts: lane and stream entry
+ *   message               the message itself, while it waits
  *   worker, generation    the latest claim; absent before the first
  *   ends                  end of the claim's life, epoch ms by the server's clock
  *   marked, limit         '1' while the claim holds a running mark, and the task's max_concurrent
  *   attempt, failures     progress over all claims
+ *   awaiting              '1' while the receipt of the latest attempt is awaited
  *   handed_back           '1' when the latest claim ended by being handed back
- * A finished run is kept for FINISHED_KEEP_MS, any other for RUN_KEEP_MS after its last change.
+ * A finished run is kept for FINISHED_KEEP_MS, one that waits for ever, any other for RUN_KEEP_MS after its last change.
  */
 export const FINISHED_KEEP_MS = 3_600_000;
 export const RUN_KEEP_MS = 7 * 86_400_000;
@@ -16,7 +18,7 @@ export const RUN_KEEP_MS = 7 * 86_400_000;
 /** Lua functions that the scripts about runs share. */
 export const RUN_LUA = `
 local MEMBERS = {'id', 'state', 'pool', 'entry', 'worker', 'generation', 'ends', 'marked', 'limit', 'attempt',
-  'failures', 'handed_back'}
+  'failures', 'handed_back', 'awaiting'}
 
 local function nowMs()
   local time = redis.call('TIME')

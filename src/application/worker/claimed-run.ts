@@ -8,6 +8,7 @@ import { traceIdOf } from '../../ports/tracer.js';
 import { HeldClaim } from './held-claim.js';
 import { type QueueLife } from './queue-life.js';
 import { type RunDeps } from './run-deps.js';
+import { overlapVerdict, stopVerdict } from './unrun-verdicts.js';
 import { type AttemptResult, RunReports, type Verdict } from './run-reports.js';
 
 type Claimed = Extract<ClaimAnswer, { outcome: 'claimed' }>;
@@ -34,12 +35,15 @@ export class ClaimedRun {
     this.held = new HeldClaim(deps, answer.claim, this.facts(), stop);
     this.attempt = answer.previous?.attempt ?? 0;
     this.failures = answer.previous?.failures ?? 0;
-    const hasReported = answer.previous === null && !answer.isSaturated; // The claim itself reported that the run begins.
+    const hasReported = answer.previous === null && !answer.isSaturated && answer.stop === null; // The claim itself reported that the run begins.
     this.reports = hasReported ? first : new RunReports(answer.claim, this.attempt);
   }
 
   async toEnd(): Promise<void> {
     const { queueLife } = this.deps;
+    const { stop } = this.answer;
+    if (stop !== null)
+      return this.finish(this.reports.ended(this.deps.clock.now(), stopVerdict(stop, this.wasBegun())));
     this.mayBeForgotten = !(await this.held.untilAnswered(() => queueLife.hasLastedSince(this.message)));
     if (this.mayBeForgotten && this.message.task.policy.isIdempotent) return this.abandon();
     const refusal = this.refusal();
@@ -63,20 +67,24 @@ export class ClaimedRun {
   private refusal(): Verdict | null {
     const { task } = this.message;
     const { previous, isSaturated } = this.answer;
-    const wasBegun = previous !== null && !(previous.isHandedBack && previous.attempt === 0);
+    const wasBegun = this.wasBegun();
     if ((wasBegun || this.mayBeForgotten) && !task.policy.isIdempotent) {
-      const lost = wasBegun ? `worker ${previous.worker} was lost` : 'the queue lost data';
+      const lost = wasBegun ? `worker ${previous?.worker} was lost` : 'the queue lost data';
       const message = `${lost} after the run may have begun; it is not run again`;
       return { status: 'fail', reason: 'outcome_unknown', message };
     }
     if (isSaturated) {
-      const message = `already running max_concurrent = ${task.policy.maxConcurrent} times`;
-      // What has begun cannot be skipped any more.
-      return { status: wasBegun ? 'fail' : 'skipped', reason: 'overlap', message };
+      return overlapVerdict(task.policy, wasBegun);
     }
     if (this.deps.executors.has(task.executor.type)) return null;
     const message = `worker ${this.answer.claim.worker} has no executor "${task.executor.type}"`;
     return { status: 'fail', reason: 'unsupported_executor', message };
+  }
+
+  /** Whether an earlier claim may have begun an attempt. */
+  private wasBegun(): boolean {
+    const { previous } = this.answer;
+    return previous !== null && !(previous.isHandedBack && previous.attempt === 0);
   }
 
   private async start(): Promise<void> {
@@ -87,7 +95,7 @@ export class ClaimedRun {
     if (previous === null) return;
     metrics.count('reclaims_total', {});
     // From here on the run may begin at any time, so the next worker must count this attempt as begun.
-    const coming = { attempt: this.attempt + 1, failures: this.failures };
+    const coming = { attempt: this.attempt + 1, failures: this.failures, isAwaiting: false };
     const claimed = this.report(this.reports.claimed(now, this.message.publishedAt), coming);
     await this.report(this.reports.reclaimed(now, previous), coming);
     await claimed;
@@ -206,7 +214,7 @@ export class ClaimedRun {
   }
 
   private progress(): ClaimProgress {
-    return { attempt: this.attempt, failures: this.failures };
+    return { attempt: this.attempt, failures: this.failures, isAwaiting: false };
   }
 
   private facts() {

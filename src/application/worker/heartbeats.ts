@@ -3,6 +3,7 @@ import { type Claim, type Claims } from '../../ports/claims.js';
 import { type Clock } from '../../ports/clock.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
+import { type Stops } from '../../ports/stops.js';
 
 interface Held {
   readonly claim: Claim;
@@ -13,7 +14,7 @@ interface Held {
 
 /**
  * Keeps the claims of all runs of a worker alive, in one call per beat, at a third of their life. A claim that turns out lost stops its
- * run. While the store is away the runs go on; whether they kept their claims shows when it is back. Heartbeats are the last thing that
+ * run; so does one whose run was asked to stop, which is told at once, or by the next beat. Such a claim is kept alive until its run has ended. While the store is away the runs go on; whether they kept their claims shows when it is back. Heartbeats are the last thing that
  * a stopping worker stops: `run` is ended by its own signal, after the last run has ended.
  */
 export class Heartbeats {
@@ -22,6 +23,7 @@ export class Heartbeats {
   constructor(
     private readonly deps: {
       readonly claims: Claims;
+      readonly stops: Pick<Stops, 'subscribe'>;
       readonly clock: Clock;
       readonly metrics: Metrics;
       readonly logger: Logger;
@@ -55,6 +57,9 @@ export class Heartbeats {
   }
 
   async run(stop: AbortSignal): Promise<void> {
+    const unsubscribe = this.deps.stops.subscribe((executionId, reason) =>
+      this.held.get(executionId)?.stop(reason),
+    );
     while (!stop.aborted) {
       await this.deps.clock.sleep(this.deps.claimTtlMs / 3, stop);
       try {
@@ -63,6 +68,7 @@ export class Heartbeats {
         this.deps.logger.warn({ err: error, runs: this.held.size }, 'claims not renewed, trying again');
       }
     }
+    unsubscribe();
   }
 
   private async beat(batch: readonly Held[]): Promise<void> {
@@ -74,8 +80,10 @@ export class Heartbeats {
       claimTtlMs,
     );
     for (const [i, held] of batch.entries()) {
-      if (answers[i] === true) {
+      const answer = answers[i] ?? 'lost';
+      if (answer !== 'lost') {
         held.safeUntil = sentAt + claimTtlMs;
+        if (answer !== 'alive') held.stop(answer);
         continue;
       }
       if (this.held.get(held.claim.executionId) !== held) continue; // It ended while the renewal was under way.

@@ -22,4 +22,6 @@ export interface RunDeps {
   /** Identifies this worker in this life. */
   readonly worker: string;
   readonly claimTtlMs: number;
+  /** Most runs of one task that wait for others of it to end. */
+  readonly maxWaiting: number;
 }

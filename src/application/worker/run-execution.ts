@@ -1,12 +1,14 @@
+import { type ClaimTerms } from '../../ports/claims.js';
 import { type Delivery, type QueueMessage } from '../../ports/queue.js';
 import { ClaimedRun } from './claimed-run.js';
 import { QueueLife } from './queue-life.js';
 import { type RunDeps } from './run-deps.js';
-import { RunReports } from './run-reports.js';
+import { RunReports, waitingReport } from './run-reports.js';
 
 /**
  * Runs one delivered event: claim → report → attempts → one atomic finish. Whatever happens, each path ends in exactly one of: finished,
- * handed back, or claim lost (then another worker owns the run, and nothing that this one says counts).
+ * handed back, waiting in the line of its task (nobody runs it, it is delivered again), or claim lost (then another worker owns the run,
+ * and nothing that this one says counts).
  */
 export class RunExecution {
   private readonly queueLife: QueueLife;
@@ -23,7 +25,9 @@ export class RunExecution {
     const claimedAt = clock.monotonicMs();
     const first = this.firstClaim(delivery.message);
     const begun = first.claimed(clock.now(), delivery.message.publishedAt);
-    const answer = isHere ? null : await claims.claim(delivery, worker, claimTtlMs, begun);
+    const terms = { begun, ...this.waitingTerms(delivery.message) };
+    const answer = isHere ? null : await claims.claim(delivery, worker, claimTtlMs, terms);
+    if (answer?.outcome === 'waiting') return;
     if (answer?.outcome !== 'claimed') {
       metrics.count('duplicates_prevented_total', { line: 'claim' });
       return;
@@ -41,6 +45,13 @@ export class RunExecution {
     } finally {
       heartbeats.remove(answer.claim);
     }
+  }
+
+  /** What a claim brings along for a run that may have to wait its turn. */
+  private waitingTerms(message: QueueMessage): Pick<ClaimTerms, 'waiting' | 'maxWaiting'> {
+    if (message.task.policy.overlapPolicy === 'skip') return {};
+    const { clock, worker, maxWaiting } = this.deps;
+    return { waiting: waitingReport(message, clock.now(), worker), maxWaiting };
   }
 
   /** The reports of a claim that nobody claimed before; they count only if it turns out to be one. */

@@ -8,6 +8,7 @@ import {
   transition,
 } from '../../domain/execution.js';
 import { type Claim } from '../../ports/claims.js';
+import { type QueueMessage } from '../../ports/queue.js';
 
 /** One try inside an execution, as the ledger keeps it. Instants are epoch ms. */
 export interface AttemptResult {
@@ -122,6 +123,35 @@ export class RunReports {
       entry: { kind, at, node: this.claim.worker, detail },
     };
   }
+}
+
+/** A run joined the line of its task; below every report of a claim, since it has none. */
+export function waitingReport(
+  { event, task, generationFloor }: QueueMessage,
+  at: number,
+  node: string,
+): ExecutionReport {
+  const { overlapPolicy, maxConcurrent } = task.policy;
+  return {
+    executionId: event.id,
+    taskId: event.taskId,
+    generation: generationFloor,
+    seq: 0,
+    status: 'pending',
+    reason: null,
+    message: null,
+    worker: null,
+    attempt: 0,
+    startedAt: null,
+    finishedAt: null,
+    evidence: {},
+    entry: {
+      kind: 'waiting',
+      at,
+      node,
+      detail: { overlap_policy: overlapPolicy, max_concurrent: maxConcurrent },
+    },
+  };
 }
 
 const attemptDetail = ({ attempt, startedAt, finishedAt, outcome }: AttemptResult) => ({

@@ -8,6 +8,7 @@ import { RedisLock } from '../../adapters/redis/redis-lock.js';
 import { RedisQueue } from '../../adapters/redis/redis-queue.js';
 import { RedisReceipts } from '../../adapters/redis/redis-receipts.js';
 import { RedisResults } from '../../adapters/redis/redis-results.js';
+import { RedisStops } from '../../adapters/redis/redis-stops.js';
 import { RedisWakeup } from '../../adapters/redis/redis-wakeup.js';
 import { SqlAuditLog } from '../../adapters/sql/sql-audit-log.js';
 import { type SqlDb } from '../../adapters/sql/sql-db.js';
@@ -52,6 +53,7 @@ export const redisModule = (connection: RedisConnection) =>
     bind(T.lock).toResolvedValue(() => new RedisLock(connection));
     bind(T.queue).toResolvedValue(() => new RedisQueue(connection));
     bind(T.claims).toResolvedValue(() => new RedisClaims(connection));
+    bind(T.stops).toResolvedValue(() => new RedisStops(connection));
     bind(T.results).toResolvedValue(() => new RedisResults(connection));
     bind(T.receipts).toResolvedValue(() => new RedisReceipts(connection));
     bind(T.wakeup).toResolvedValue(() => new RedisWakeup(connection));
@@ -63,6 +65,7 @@ export const inProcessModule = (broker: InProcessBroker) =>
     bind(T.lock).toResolvedValue((clock) => new InProcessLock(clock), [T.clock]);
     bind(T.queue).toConstantValue(broker.queue);
     bind(T.claims).toConstantValue(broker.claims);
+    bind(T.stops).toConstantValue(broker.stops);
     bind(T.results).toConstantValue(broker.results);
     bind(T.receipts).toConstantValue(broker.receipts);
     bind(T.wakeup).toResolvedValue(() => new InProcessWakeup());

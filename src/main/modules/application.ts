@@ -142,9 +142,9 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
 /** The worker's loops; needs the queue and the executors. */
 export const workerModule = new ContainerModule(({ bind }) => {
   bind(T.heartbeats).toResolvedValue(
-    (claims, clock, metrics, logger, config) =>
-      new Heartbeats({ claims, clock, metrics, logger, claimTtlMs: config.claimTtlMs }),
-    [T.claims, T.clock, T.metrics, T.logger, T.config],
+    (claims, stops, clock, metrics, logger, config) =>
+      new Heartbeats({ claims, stops, clock, metrics, logger, claimTtlMs: config.claimTtlMs }),
+    [T.claims, T.stops, T.clock, T.metrics, T.logger, T.config],
   );
   bind(T.runExecution).toResolvedValue(
     (queue, claims, heartbeats, executors, clock, random, tracer, metrics, logger, identity, config) =>
@@ -160,6 +160,7 @@ export const workerModule = new ContainerModule(({ bind }) => {
         logger,
         worker: identity.instance,
         claimTtlMs: config.claimTtlMs,
+        maxWaiting: config.overlapLimit,
       }),
     [
       T.queue,

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Heartbeats } from '../../../../src/application/worker/heartbeats.js';
 import { AxError } from '../../../../src/domain/errors.js';
-import { type Claim, type Claims } from '../../../../src/ports/claims.js';
+import { type Claim, type Claims, type RenewAnswer } from '../../../../src/ports/claims.js';
+import { type Stops } from '../../../../src/ports/stops.js';
 import { nextUuid } from '../../../support/builders.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 import { total } from '../../../support/measured.js';
@@ -14,17 +15,18 @@ describe('Heartbeats', () => {
   let metrics: RecordingMetrics;
   let heartbeats: Heartbeats;
   let renewals: { readonly at: number; readonly ids: readonly string[] }[];
-  let renew: (claims: readonly Claim[]) => Promise<boolean[]>;
+  let renew: (claims: readonly Claim[]) => Promise<RenewAnswer[]>;
   let stop: AbortController;
   let running: Promise<void>;
   let stopped: string[];
+  let tell: Parameters<Stops['subscribe']>[0] | null;
 
   beforeEach(() => {
     clock = new FakeClock();
     metrics = new RecordingMetrics();
     renewals = [];
     stopped = [];
-    renew = async (claims) => claims.map(() => true);
+    renew = async (claims) => claims.map(() => 'alive');
     const claims: Pick<Claims, 'renew'> = {
       renew: (batch, ttlMs) => {
         expect(ttlMs).toBe(TTL_MS);
@@ -34,6 +36,12 @@ describe('Heartbeats', () => {
     };
     heartbeats = new Heartbeats({
       claims: claims as Claims,
+      stops: {
+        subscribe: (listener) => {
+          tell = listener;
+          return () => (tell = null);
+        },
+      },
       clock,
       metrics,
       logger: new RecordingLogger(),
@@ -46,6 +54,7 @@ describe('Heartbeats', () => {
     stop.abort();
     await running;
     expect(clock.pendingTimers).toBe(0);
+    expect(tell).toBeNull();
   });
 
   const away = async () => {
@@ -84,7 +93,7 @@ describe('Heartbeats', () => {
 
   it('stops the run whose claim is lost, and no other', async () => {
     const [kept, lost] = [hold(), hold()];
-    renew = async (claims) => claims.map((claim) => claim !== lost);
+    renew = async (claims) => claims.map((claim) => (claim === lost ? 'lost' : 'alive'));
     await clock.advance(6000);
     expect(stopped).toEqual([`${lost.executionId} 1 claim_lost`]);
     expect(total(metrics, 'claims_lost_total')).toBe(1);
@@ -94,11 +103,31 @@ describe('Heartbeats', () => {
     expect(renewals.at(-1)?.ids).toEqual([kept.executionId]);
   });
 
+  it('stops a run that was asked to stop, told by a beat, and keeps its claim alive until it has ended', async () => {
+    const claim = hold();
+    renew = async () => ['cancelled'];
+    await clock.advance(5000);
+    expect(stopped).toEqual([`${claim.executionId} 1 cancelled`]);
+    expect(total(metrics, 'claims_lost_total')).toBe(0);
+    await clock.advance(5000);
+    expect(renewals).toHaveLength(2);
+    expect(await heartbeats.isAlive(claim)).toBe(true);
+  });
+
+  it('stops a run as soon as it is told, and no other', () => {
+    hold();
+    const { executionId } = hold();
+    tell?.(executionId, 'replaced');
+    tell?.(nextUuid(), 'cancelled');
+    expect(stopped).toEqual([`${executionId} 1 replaced`]);
+    expect(renewals).toEqual([]);
+  });
+
   it('does not take a run for lost that ended while its renewal was under way', async () => {
     const claim = hold();
     renew = async () => {
       heartbeats.remove(claim);
-      return [false];
+      return ['lost'];
     };
     await clock.advance(6000);
     expect(stopped).toEqual([]);
@@ -110,7 +139,7 @@ describe('Heartbeats', () => {
     renew = away;
     await clock.advance(60_000);
     expect(stopped).toEqual([]);
-    renew = async (claims) => claims.map(() => true);
+    renew = async (claims) => claims.map(() => 'alive');
     await clock.advance(5000);
     expect(renewals).toHaveLength(13);
   });
@@ -128,7 +157,7 @@ describe('Heartbeats', () => {
       renew = away;
       await clock.advance(TTL_MS + 1);
       await expect(heartbeats.isAlive(claim)).rejects.toMatchObject({ code: 'unavailable' });
-      renew = async () => [false];
+      renew = async () => ['lost'];
       expect(await heartbeats.isAlive(claim)).toBe(false);
       expect(stopped).toHaveLength(1);
     });
@@ -137,7 +166,7 @@ describe('Heartbeats', () => {
       const claim = hold();
       renew = async (claims) => {
         await clock.sleep(4000);
-        return claims.map(() => true);
+        return claims.map(() => 'alive');
       };
       await clock.advance(9000);
       renew = away;
@@ -154,16 +183,16 @@ describe('Heartbeats', () => {
       expect(await heartbeats.holds(executionId)).toBe(true);
       expect(renewals).toHaveLength(1);
       expect(await heartbeats.holds(nextUuid())).toBe(false);
-      renew = async () => [false];
+      renew = async () => ['lost'];
       expect(await heartbeats.holds(executionId)).toBe(false);
       expect(stopped).toHaveLength(1);
     });
 
     it('and keeps a later claim of an event when the run of an earlier one ends', async () => {
       const old = hold();
-      renew = async () => [false];
+      renew = async () => ['lost'];
       expect(await heartbeats.holds(old.executionId)).toBe(false);
-      renew = async (claims) => claims.map(() => true);
+      renew = async (claims) => claims.map(() => 'alive');
       const later = hold(old.executionId, 2);
       expect(await heartbeats.isAlive(old)).toBe(false);
       heartbeats.remove(old);

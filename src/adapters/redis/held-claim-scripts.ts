@@ -1,0 +1,126 @@
+import { LINE_LUA } from './line-lua.js';
+import { FINISHED_KEEP_MS, RUN_KEEP_MS, RUN_LUA } from './run-lua.js';
+import { PAYLOAD } from './stream-scripts.js';
+
+/**
+ * What a held claim may do; the states are in claim-script.ts. A call by a claim compares id, worker and generation, so a claim that was
+ * overtaken can change nothing any more. Each is the source of a ScriptBatch, with
+ * KEYS run, running, queue, results, waiting, stops · ARGV event id, worker, generation, pool, entry, prefix of queue keys, group, …
+ */
+const HELD_LUA = `
+${RUN_LUA}
+${LINE_LUA}
+local RUN, RUNNING, QUEUE, RESULTS, WAITING, STOPS = unpack(KEYS)
+local ID, WORKER, GENERATION, POOL, ENTRY, QUEUES, GROUP = unpack(ARGV)
+local at = {running = RUNNING, waiting = WAITING, queues = QUEUES}
+
+local function isOurs(run)
+  return run and run.id == ID and run.worker == WORKER and run.generation == GENERATION
+end
+
+-- The run if the calling claim is its latest one and has not ended, else nil. A claim that the store has lost is written again; how far
+-- it got is lost too, so it counts as begun.
+local function heldRun()
+  local run = readRun(RUN)
+  if run then return isOurs(run) and run.state == 'claimed' and run or nil end
+  redis.call('HSET', RUN, 'id', ID, 'state', 'claimed', 'worker', WORKER, 'generation', GENERATION, 'pool', POOL,
+    'entry', ENTRY, 'ends', 0, 'marked', 1, 'attempt', 1, 'failures', 0, 'awaiting', 0, 'handed_back', 0)
+  return {marked = '1', attempt = '1', failures = '0'}
+end
+
+local function queueReport(report)
+  redis.call('XADD', RESULTS, '*', '${PAYLOAD}', report)
+end
+`;
+
+/**
+ * ARGV …, ttl ms · result 0 = lost, 1 = alive, or the reason why it was asked to stop.
+ * Also keeps the entry from being taken over, by resetting its idle time. A mark that expired is taken again only if there is room.
+ */
+export const RENEW_CLAIM = `
+${HELD_LUA}
+local now, run = nowMs(), heldRun()
+if not run then return 0 end
+local ends = now + ARGV[8]
+if run.marked == '1' then
+  if run.limit and not redis.call('ZSCORE', RUNNING, ID) then
+    redis.call('ZREMRANGEBYSCORE', RUNNING, '-inf', now)
+    if redis.call('ZCARD', RUNNING) >= tonumber(run.limit) then
+      redis.call('HSET', RUN, 'state', 'queued')
+      return 0
+    end
+  end
+  redis.call('ZADD', RUNNING, ends, ID)
+  redis.call('PEXPIRE', RUNNING, ${RUN_KEEP_MS})
+end
+redis.call('HSET', RUN, 'ends', ends)
+redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
+redis.pcall('XCLAIM', QUEUE, GROUP, WORKER, 0, ENTRY, 'JUSTID')
+return redis.call('HGET', STOPS, ID) or 1
+`;
+
+/**
+ * ARGV …, report, attempt, failures, 1 = awaiting · result 1 = queued, 0 = the claim was lost.
+ * Does not prolong the claim.
+ */
+export const REPORT = `
+${HELD_LUA}
+local run = heldRun()
+if not run then return 0 end
+local attempt, failures = tonumber(ARGV[9]), tonumber(ARGV[10])
+redis.call('HSET', RUN, 'attempt', math.max(tonumber(run.attempt), attempt),
+  'failures', math.max(tonumber(run.failures), failures))
+if attempt >= tonumber(run.attempt) then redis.call('HSET', RUN, 'awaiting', ARGV[11]) end
+redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
+queueReport(ARGV[8])
+return 1
+`;
+
+/** ARGV …, report · result 1 = finished by this claim, now or before; 0 = the claim was lost. The report is queued once. */
+export const FINISH = `
+${HELD_LUA}
+local known = readRun(RUN)
+if isOurs(known) and known.state == 'finished' then return 1 end
+if not heldRun() then return 0 end
+redis.call('HSET', RUN, 'state', 'finished')
+redis.call('PEXPIRE', RUN, ${FINISHED_KEEP_MS})
+redis.call('ZREM', RUNNING, ID)
+redis.call('HDEL', STOPS, ID)
+dropEntry(QUEUE, GROUP, ENTRY)
+queueReport(ARGV[8])
+advance(at, nowMs())
+return 1
+`;
+
+/**
+ * ARGV …, report · result 1 = abandoned, 0 = the claim was lost.
+ * The run hash goes with the message, so that the run is unknown. A stop is kept: it counts if the run comes again.
+ */
+export const ABANDON = `
+${HELD_LUA}
+if not readRun(RUN) or not heldRun() then return 0 end
+redis.call('DEL', RUN)
+redis.call('ZREM', RUNNING, ID)
+dropEntry(QUEUE, GROUP, ENTRY)
+queueReport(ARGV[8])
+advance(at, nowMs())
+return 1
+`;
+
+/**
+ * ARGV …, report, attempt, failures, 1 = awaiting
+ * result 1 = handed back by this claim, now or before; 0 = the claim was lost. The report is queued once.
+ */
+export const HAND_BACK = `
+${HELD_LUA}
+local known = readRun(RUN)
+if isOurs(known) and known.handed_back == '1' and (known.state == 'queued' or known.state == 'waiting') then return 1 end
+if not heldRun() then return 0 end
+redis.call('HSET', RUN, 'attempt', ARGV[9], 'failures', ARGV[10], 'awaiting', ARGV[11])
+redis.call('ZREM', RUNNING, ID)
+redis.call('HSET', RUN, 'state', 'queued', 'handed_back', 1, 'entry', putBack(QUEUE, GROUP, ENTRY))
+redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
+queueReport(ARGV[8])
+advance(at, nowMs())
+return 1
+`;

@@ -1,0 +1,41 @@
+import { LINE_LUA, STOP_LUA } from './line-lua.js';
+import { FINISHED_KEEP_MS, RUN_LUA } from './run-lua.js';
+import { redisScript } from './redis-script.js';
+import { PAYLOAD } from './stream-scripts.js';
+
+/**
+ * KEYS run, running, results, waiting, stops
+ * ARGV event id, prefix of queue keys, channel of stops, group, final report if no attempt began, final report if one did
+ * result 'requested', 'ended' or 'finished'.
+ * A live claim is asked to stop. Any other run is finished, with its message, place in line and mark gone; one without a run hash gets
+ * one that is finished.
+ */
+export const CANCEL = redisScript(`
+${RUN_LUA}
+${LINE_LUA}
+${STOP_LUA}
+local RUN, RUNNING, RESULTS, WAITING, STOPS = unpack(KEYS)
+local ID, QUEUES, CHANNEL, GROUP, UNBEGUN, BEGUN = unpack(ARGV)
+local now, run = nowMs(), readRun(RUN)
+local isKnown = run and run.id == ID
+if isKnown and run.state == 'finished' then return 'finished' end
+if isKnown and isClaimLive(run, now) then
+  askToStop(STOPS, CHANNEL, ID, 'cancelled')
+  return 'requested'
+end
+if isKnown then
+  dropEntry(QUEUES .. run.pool, GROUP, run.entry)
+  redis.call('ZREM', RUNNING, ID)
+  redis.call('ZREM', WAITING, memberOf(ID, RUN))
+  redis.call('HDEL', RUN, 'message')
+end
+if isKnown or not run then
+  redis.call('HSET', RUN, 'id', ID, 'state', 'finished')
+  redis.call('PEXPIRE', RUN, ${FINISHED_KEEP_MS})
+end
+redis.call('HDEL', STOPS, ID)
+local hasBegun = isKnown and tonumber(run.attempt or 0) > 0
+redis.call('XADD', RESULTS, '*', '${PAYLOAD}', hasBegun and BEGUN or UNBEGUN)
+advance({running = RUNNING, waiting = WAITING, queues = QUEUES}, now)
+return 'ended'
+`);
