@@ -19,6 +19,7 @@ import { lostDataSuite } from './claims-after-loss.suite.js';
 import { begunSuite } from './claims-begun.suite.js';
 import { marksSuite } from './claims-marks.suite.js';
 import { queueingSuite } from './claims-overlap.suite.js';
+import { replacingSuite } from './claims-replace.suite.js';
 
 const NO_PROGRESS = { attempt: 0, failures: 0, isAwaiting: false };
 
@@ -235,6 +236,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
   });
   marksSuite(name, open);
   queueingSuite(name, open);
+  replacingSuite(name, open);
   begunSuite(name, open);
   lostDataSuite(name, open);
 }

@@ -11,6 +11,7 @@ import { lockSuite } from './lock.suite.js';
 import { queueSuite } from './queue.suite.js';
 import { receiptsSuite } from './receipts.suite.js';
 import { resultsSuite } from './results.suite.js';
+import { stopsSuite } from './stops.suite.js';
 import { wakeupSuite } from './wakeup.suite.js';
 
 const openBroker = async () => openInProcess();
@@ -56,6 +57,7 @@ receiptsSuite(
 
 queueSuite('InProcessQueue', openBroker, { holdsText: false });
 claimsSuite('InProcessClaims', openBroker);
+stopsSuite('InProcessStops', openBroker);
 resultsSuite('InProcessResults', openBroker, { holdsText: false });
 
 describe('InProcessBroker', () => {

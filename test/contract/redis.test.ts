@@ -11,6 +11,7 @@ import { queueSuite } from './queue.suite.js';
 import { receiptsSuite } from './receipts.suite.js';
 import { resultsSuite } from './results.suite.js';
 import { timeReferenceSuite } from './time-reference.suite.js';
+import { stopsSuite } from './stops.suite.js';
 import { wakeupSuite } from './wakeup.suite.js';
 
 const url = inject('redisUrl');
@@ -86,4 +87,5 @@ const openBroker = async () => new RedisNamespace(url).broker();
 
 queueSuite('RedisQueue', openBroker, { holdsText: true });
 claimsSuite('RedisClaims', openBroker);
+stopsSuite('RedisStops', openBroker);
 resultsSuite('RedisResults', openBroker, { holdsText: true });

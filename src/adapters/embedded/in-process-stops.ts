@@ -26,6 +26,7 @@ export class InProcessStops implements Stops {
       runs.unmark(taskId, executionId);
       lines.leave({ taskId, id: executionId });
       run.message = null;
+      run.worker = null; // So that no claim takes this end for its own.
       runs.finish(key, run);
     } else if (found === undefined) {
       runs.finish(key, runs.put(key, newRun(executionId, '', '')));

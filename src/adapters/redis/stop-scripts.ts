@@ -7,8 +7,8 @@ import { PAYLOAD } from './stream-scripts.js';
  * KEYS run, running, results, waiting, stops
  * ARGV event id, prefix of queue keys, channel of stops, group, final report if no attempt began, final report if one did
  * result 'requested', 'ended' or 'finished'.
- * A live claim is asked to stop. Any other run is finished, with its message, place in line and mark gone; one without a run hash gets
- * one that is finished.
+ * A live claim is asked to stop. Any other run is finished, by no worker, with its message, place in line and mark gone; one without a
+ * run hash gets one that is finished.
  */
 export const CANCEL = redisScript(`
 ${RUN_LUA}
@@ -27,7 +27,7 @@ if isKnown then
   dropEntry(QUEUES .. run.pool, GROUP, run.entry)
   redis.call('ZREM', RUNNING, ID)
   redis.call('ZREM', WAITING, memberOf(ID, RUN))
-  redis.call('HDEL', RUN, 'message')
+  redis.call('HDEL', RUN, 'message', 'worker')
 end
 if isKnown or not run then
   redis.call('HSET', RUN, 'id', ID, 'state', 'finished')
