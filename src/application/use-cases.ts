@@ -2,6 +2,7 @@ import { type Authenticate } from './authenticate.js';
 import { type PostReceipt } from './executions/post-receipt.js';
 import { type QueryExecutions } from './executions/query-executions.js';
 import { type VerifyHistory } from './history/verify-history.js';
+import { type QueryWorkers } from './pools/query-workers.js';
 import { type Readiness } from './readiness.js';
 import { type ManageTasks } from './tasks/manage-tasks.js';
 import { type QueryTasks } from './tasks/query-tasks.js';
@@ -19,6 +20,8 @@ export interface UseCases {
   readonly queryExecutions: QueryExecutions;
   /** post */
   readonly postReceipt: PostReceipt;
+  /** list · live · statusOf */
+  readonly queryWorkers: QueryWorkers;
   /** verify */
   readonly verifyHistory: VerifyHistory;
   /** actorOf · prepare */

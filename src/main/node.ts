@@ -18,7 +18,7 @@ import { createContainer, hasCoordinator, hasWorker } from './container.js';
 import { executorsModule, systemModule, telemetryModule } from './modules/adapters.js';
 import { TOKENS as T } from './tokens.js';
 
-type LoopName = 'clock' | 'schedule' | 'recover' | 'worker' | 'collect';
+type LoopName = 'clock' | 'schedule' | 'recover' | 'pools' | 'worker' | 'announce' | 'collect';
 
 /** A loop and the signal that ends it. */
 interface RunningLoop {
@@ -29,8 +29,8 @@ interface RunningLoop {
 /**
  * One ax process, from start to stop. Start: connect and check the stores → first look at the time reference → wire → admin token →
  * listen → clock → loops.
- * Stop: not ready → tick and recovery (the lease is released) → worker (drains, heartbeats last) → collector (applies what came in)
- * → API → executors → clock → stores. Nothing is closed before its users have ended.
+ * Stop: not ready → tick, recovery and the look at pools (the lease is released) → worker (says that it drains, drains, heartbeats last,
+ * withdraws) → collector (applies what came in) → API → executors → clock → stores. Nothing is closed before its users have ended.
  */
 export class Node {
   /** The generated admin token, on the first start only. */
@@ -59,7 +59,8 @@ export class Node {
       new MqExecutor({ brokers, replyQueue: replyQueueOf(namespace), clock, random, logger }),
       ...(config.shell === null ? [] : [new ShellExecutor({ clock, ...config.shell })]),
     ];
-    const identity = { node: config.nodeId, instance: `${config.nodeId}/${randomUUID().slice(0, 8)}` };
+    const instance = `${config.nodeId}/${randomUUID().slice(0, 8)}`;
+    const identity = { node: config.nodeId, instance, version };
     const container = createContainer(config, identity, [
       systemModule(clock, random),
       telemetryModule(logger, metrics),
@@ -99,16 +100,20 @@ export class Node {
       this.begin('collect', container.get(T.collectResults));
       this.begin('schedule', container.get(T.scheduleLoop));
       this.begin('recover', container.get(T.recoverExecutions));
+      this.begin('pools', container.get(T.watchPools));
     }
-    if (hasWorker(config)) this.begin('worker', container.get(T.workerLoop));
+    if (hasWorker(config)) {
+      this.begin('worker', container.get(T.workerLoop));
+      this.begin('announce', container.get(T.announceWorker));
+    }
     logger.info({ address: this.http.address, role: config.role }, `listening on ${this.http.address}`);
   }
 
   /** Drains and closes everything; may be called after a failed start. */
   async stop(): Promise<void> {
     this.container.get(T.readiness).stopping();
-    await Promise.all([this.end('schedule'), this.end('recover')]);
-    await this.end('worker');
+    await Promise.all([this.end('schedule'), this.end('recover'), this.end('pools')]);
+    await this.endWorker();
     await this.end('collect');
     await this.http?.close();
     await Promise.all(this.executors.map((executor) => executor.close()));
@@ -125,6 +130,12 @@ export class Node {
     const loop = this.loops.get(name);
     loop?.stop.abort();
     await loop?.ended;
+  }
+
+  private async endWorker(): Promise<void> {
+    if (!this.loops.has('worker')) return;
+    await Promise.all([this.container.get(T.announceWorker).drain(), this.end('worker')]);
+    await this.end('announce');
   }
 
   private async isDrained(): Promise<boolean> {

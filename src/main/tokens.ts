@@ -5,8 +5,10 @@ import { type Leadership } from '../application/coordinator/leadership.js';
 import { type RecoverExecutions } from '../application/coordinator/recover-executions.js';
 import { type ScheduleLoop } from '../application/coordinator/schedule-loop.js';
 import { type Tick } from '../application/coordinator/tick.js';
+import { type WatchPools } from '../application/coordinator/watch-pools.js';
 import { type Readiness } from '../application/readiness.js';
 import { type UseCases } from '../application/use-cases.js';
+import { type AnnounceWorker } from '../application/worker/announce-worker.js';
 import { type Heartbeats } from '../application/worker/heartbeats.js';
 import { type RunExecution } from '../application/worker/run-execution.js';
 import { type WorkerLoop } from '../application/worker/worker-loop.js';
@@ -31,6 +33,7 @@ import { type TokenRepo } from '../ports/token-repo.js';
 import { type Tracer } from '../ports/tracer.js';
 import { type TriggerRepo } from '../ports/trigger-repo.js';
 import { type Wakeup } from '../ports/wakeup.js';
+import { type WorkerRegistry } from '../ports/worker-registry.js';
 import { type Config } from './config.js';
 
 const token = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
@@ -39,6 +42,8 @@ const token = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 export interface Identity {
   readonly node: string;
   readonly instance: string;
+  /** Of this ax. */
+  readonly version: string;
 }
 
 /** Everything that is bound, by what it is asked as. */
@@ -59,6 +64,7 @@ export const TOKENS = {
   results: token<Results>('Results'),
   receipts: token<Receipts>('Receipts'),
   wakeup: token<Wakeup>('Wakeup'),
+  workerRegistry: token<WorkerRegistry>('WorkerRegistry'),
   tasks: token<TaskRepo>('TaskRepo'),
   triggers: token<TriggerRepo>('TriggerRepo'),
   executions: token<ExecutionRepo>('ExecutionRepo'),
@@ -74,7 +80,9 @@ export const TOKENS = {
   scheduleLoop: token<ScheduleLoop>('ScheduleLoop'),
   collectResults: token<CollectResults>('CollectResults'),
   recoverExecutions: token<RecoverExecutions>('RecoverExecutions'),
+  watchPools: token<WatchPools>('WatchPools'),
   heartbeats: token<Heartbeats>('Heartbeats'),
   runExecution: token<RunExecution>('RunExecution'),
   workerLoop: token<WorkerLoop>('WorkerLoop'),
+  announceWorker: token<AnnounceWorker>('AnnounceWorker'),
 } as const;

@@ -37,6 +37,8 @@ interface GaugeLabels {
   results_depth: Record<string, never>;
   dispatch_paused: Record<string, never>;
   running_executions: Record<string, never>;
+  tasks_without_worker: Record<string, never>;
+  pool_workers: { pool: string };
   clock_offset_seconds: Record<string, never>;
   clock_offset_error_seconds: Record<string, never>;
   clock_correction_seconds: Record<string, never>;
@@ -52,4 +54,6 @@ export interface Metrics {
   count<N extends CounterName>(name: N, labels: MetricLabels[N], by?: number): void;
   observe<N extends HistogramName>(name: N, labels: MetricLabels[N], value: number): void;
   gauge<N extends GaugeName>(name: N, labels: MetricLabels[N], value: number): void;
+  /** Forgets all values of a gauge with labels; one without them is 0 again. */
+  clear(name: GaugeName): void;
 }

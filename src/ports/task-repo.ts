@@ -24,6 +24,13 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
+/** How many enabled tasks need a worker of this pool that runs this type of executor. */
+export interface PoolDemand {
+  readonly pool: string;
+  readonly executor: string;
+  readonly tasks: number;
+}
+
 /**
  * Task definitions. Every change is one transaction with its audit entry, serialised with the tick on the same row.
  * Throws AxError `unavailable` when the store cannot be reached; then nothing was changed, or the whole change was.
@@ -34,6 +41,8 @@ export interface TaskRepo {
   find(id: string): Promise<Task | BrokenTask | null>;
   /** In the order of ids. */
   list(filter: TaskFilter, page: PageRequest): Promise<Page<Task | BrokenTask>>;
+  /** What enabled tasks need of the workers, from the greatest demand to the least; the `limit` greatest. */
+  demand(limit: number): Promise<PoolDemand[]>;
   /**
    * Reads the row under a lock, lets `change` make the new task from it and stores that. Errors of `change` pass through and nothing is
    * stored. `change` gets the cursor as of the lock, so a concurrent tick is never undone. Without an `audit` entry there is no change: its

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { InProcessLock } from '../../src/adapters/embedded/in-process-lock.js';
 import { InProcessReceipts } from '../../src/adapters/embedded/in-process-receipts.js';
 import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
+import { InProcessWorkerRegistry } from '../../src/adapters/embedded/in-process-worker-registry.js';
 import { claimed, publishAndTake, reportOf, take } from '../support/broker-harness.js';
 import { buildMessage, buildReport } from '../support/builders.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -13,6 +14,7 @@ import { receiptsSuite } from './receipts.suite.js';
 import { resultsSuite } from './results.suite.js';
 import { stopsSuite } from './stops.suite.js';
 import { wakeupSuite } from './wakeup.suite.js';
+import { workerRegistrySuite } from './worker-registry.suite.js';
 
 const openBroker = async () => openInProcess();
 
@@ -50,6 +52,21 @@ receiptsSuite(
       advance: (ms) => clock.advance(ms),
       loseData: async () => void (receipts = new InProcessReceipts(clock)),
       close: async () => expect(clock.pendingTimers).toBe(0),
+    };
+  },
+  { canBeAway: false },
+);
+
+workerRegistrySuite(
+  'InProcessWorkerRegistry',
+  async () => {
+    const clock = new FakeClock();
+    const node = new InProcessWorkerRegistry(clock);
+    return {
+      nodes: [node, node],
+      stranger: new InProcessWorkerRegistry(clock),
+      advance: (ms) => clock.advance(ms),
+      close: async () => undefined,
     };
   },
   { canBeAway: false },

@@ -11,6 +11,7 @@ import { executionListSuite } from './execution-list.suite.js';
 import { executionRepoSuite } from './execution-repo.suite.js';
 import { historyRepoSuite } from './history-repo.suite.js';
 import { manualRunSuite } from './manual-run.suite.js';
+import { taskDemandSuite } from './task-demand.suite.js';
 import { taskListSuite } from './task-list.suite.js';
 import { taskRepoSuite } from './task-repo.suite.js';
 import { tokenRepoSuite } from './token-repo.suite.js';
@@ -19,6 +20,7 @@ import { triggerTasksSuite } from './trigger-tasks.suite.js';
 
 taskRepoSuite('memory', openMemoryStore);
 taskListSuite('memory', openMemoryStore);
+taskDemandSuite('memory', openMemoryStore);
 triggerRepoSuite('memory', openMemoryStore);
 triggerTasksSuite('memory', openMemoryStore);
 manualRunSuite('memory', openMemoryStore);

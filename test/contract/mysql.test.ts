@@ -4,6 +4,7 @@ import { executionListSuite } from './execution-list.suite.js';
 import { executionRepoSuite } from './execution-repo.suite.js';
 import { historyRepoSuite } from './history-repo.suite.js';
 import { manualRunSuite } from './manual-run.suite.js';
+import { taskDemandSuite } from './task-demand.suite.js';
 import { taskListSuite } from './task-list.suite.js';
 import { taskRepoSuite } from './task-repo.suite.js';
 import { tokenRepoSuite } from './token-repo.suite.js';
@@ -12,6 +13,7 @@ import { triggerTasksSuite } from './trigger-tasks.suite.js';
 
 taskRepoSuite('MySQL', openMysqlStore);
 taskListSuite('MySQL', openMysqlStore);
+taskDemandSuite('MySQL', openMysqlStore);
 triggerRepoSuite('MySQL', openMysqlStore);
 triggerTasksSuite('MySQL', openMysqlStore);
 manualRunSuite('MySQL', openMysqlStore);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { RedisConnection } from '../../src/adapters/redis/redis-connection.js';
 import { assertRedisFit } from '../../src/adapters/redis/redis-fit.js';
 import { RedisQueue } from '../../src/adapters/redis/redis-queue.js';
+import { RedisWorkerRegistry } from '../../src/adapters/redis/redis-worker-registry.js';
 import { type RedisScript } from '../../src/adapters/redis/redis-script.js';
 import { TAKE } from '../../src/adapters/redis/stream-scripts.js';
 import { StreamTaker } from '../../src/adapters/redis/stream-taker.js';
@@ -14,6 +15,7 @@ import {
   take,
 } from '../support/broker-harness.js';
 import { buildMessage, buildReport, buildTask, snapshotOf } from '../support/builders.js';
+import { buildWorker } from '../support/pools.js';
 import { RedisNamespace, silent } from '../support/redis-namespace.js';
 
 const url = inject('redisUrl');
@@ -51,6 +53,34 @@ describe('what ax keeps in Redis', () => {
     expect(await lifeHours()).toBe(7 * 24);
     await node.claims.finish(claim, buildReport(reportOf(claim)));
     expect(await lifeHours()).toBe(1);
+  });
+
+  it('holds one entry per live worker, and no key of a cluster without workers', async () => {
+    const registry = new RedisWorkerRegistry(namespace.connect());
+    await registry.announce(buildWorker({ instance: 'long' }), 60_000);
+    for (let i = 0; i < 20; i++) await registry.announce(buildWorker({ instance: `short-${i}` }), 1);
+    await namespace.advance(5);
+    await registry.announce(buildWorker({ instance: 'other' }), 1000);
+    const [announcements, lives] = ['workers', 'worker-lives'].map((name) => namespace.prefix + name);
+    expect((await namespace.redis.hkeys(announcements!)).sort()).toEqual(['long', 'other']);
+    expect(await namespace.redis.zcard(lives!)).toBe(2);
+    for (const key of [announcements!, lives!]) {
+      const ms = await namespace.redis.pttl(key);
+      expect(ms).toBeGreaterThan(30_000);
+      expect(ms).toBeLessThanOrEqual(60_000);
+    }
+  });
+
+  it('leaves out announcements that cannot be read', async () => {
+    const registry = new RedisWorkerRegistry(namespace.connect());
+    for (const instance of ['a', 'b', 'c', 'd']) await registry.announce(buildWorker({ instance }), 60_000);
+    const worker = { ...buildWorker({ instance: 'd' }), colour: 'red' };
+    await namespace.redis.hset(`${namespace.prefix}workers`, {
+      a: '{',
+      b: JSON.stringify({ ...worker, pools: [1] }),
+      d: JSON.stringify(worker),
+    });
+    expect(await registry.list()).toEqual([buildWorker({ instance: 'c' }), worker]);
   });
 
   it('holds one entry per unfinished run and none of a finished one', async () => {

@@ -3,6 +3,7 @@ import { RedisLock } from '../../src/adapters/redis/redis-lock.js';
 import { RedisReceipts } from '../../src/adapters/redis/redis-receipts.js';
 import { RedisTimeReference } from '../../src/adapters/redis/redis-time-reference.js';
 import { RedisWakeup } from '../../src/adapters/redis/redis-wakeup.js';
+import { RedisWorkerRegistry } from '../../src/adapters/redis/redis-worker-registry.js';
 import { RedisNamespace } from '../support/redis-namespace.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { claimsSuite } from './claims.suite.js';
@@ -13,6 +14,7 @@ import { resultsSuite } from './results.suite.js';
 import { timeReferenceSuite } from './time-reference.suite.js';
 import { stopsSuite } from './stops.suite.js';
 import { wakeupSuite } from './wakeup.suite.js';
+import { workerRegistrySuite } from './worker-registry.suite.js';
 
 const url = inject('redisUrl');
 
@@ -67,6 +69,25 @@ receiptsSuite(
       loseData: () => namespace.empty(),
       outage,
       close,
+    };
+  },
+  { canBeAway: true },
+);
+
+workerRegistrySuite(
+  'RedisWorkerRegistry',
+  async () => {
+    const { namespace, connection, outage, close } = await openBehindProxy();
+    const elsewhere = new RedisNamespace(url);
+    return {
+      nodes: [new RedisWorkerRegistry(connection), new RedisWorkerRegistry(namespace.connect())],
+      stranger: new RedisWorkerRegistry(elsewhere.connect()),
+      advance: (ms) => namespace.advance(ms),
+      outage,
+      close: async () => {
+        await elsewhere.close();
+        await close();
+      },
     };
   },
   { canBeAway: true },

@@ -9,6 +9,7 @@ import { executionListSuite } from './execution-list.suite.js';
 import { executionRepoSuite } from './execution-repo.suite.js';
 import { historyRepoSuite } from './history-repo.suite.js';
 import { manualRunSuite } from './manual-run.suite.js';
+import { taskDemandSuite } from './task-demand.suite.js';
 import { taskListSuite } from './task-list.suite.js';
 import { taskRepoSuite } from './task-repo.suite.js';
 import { tokenRepoSuite } from './token-repo.suite.js';
@@ -38,6 +39,7 @@ async function open(): Promise<Store> {
 
 taskRepoSuite('SQLite', open);
 taskListSuite('SQLite', open);
+taskDemandSuite('SQLite', open);
 triggerRepoSuite('SQLite', open);
 triggerTasksSuite('SQLite', open);
 manualRunSuite('SQLite', open);

@@ -1,3 +1,4 @@
+import { InProcessWorkerRegistry } from '../../src/adapters/embedded/in-process-worker-registry.js';
 import { ManageTasks } from '../../src/application/tasks/manage-tasks.js';
 import { RunTask } from '../../src/application/tasks/run-task.js';
 import { type Tracer } from '../../src/ports/tracer.js';
@@ -144,7 +145,8 @@ export class Machine {
     const tasks = node.store.to(() => cluster.tasks);
     const triggers = node.store.to(() => cluster.triggers);
     const queue = node.redis.to(() => cluster.broker.queue);
-    const manage = new ManageTasks({ tasks, wakeup, clock, ids });
+    const registry = new InProcessWorkerRegistry(clock);
+    const manage = new ManageTasks({ tasks, wakeup, registry, clock, ids });
     const run = new RunTask({ tasks, triggers, queue, tracer, clock, ids, ...quiet, node: life });
     this.api = { manage, run };
     return node;

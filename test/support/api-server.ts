@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InProcessReceipts } from '../../src/adapters/embedded/in-process-receipts.js';
+import { InProcessWorkerRegistry } from '../../src/adapters/embedded/in-process-worker-registry.js';
 import { openSqlite, type SqliteStore } from '../../src/adapters/embedded/sqlite-store.js';
 import { createHttpApp } from '../../src/adapters/http/create-http-app.js';
 import { type HttpServer, startHttpServer } from '../../src/adapters/http/start-http-server.js';
@@ -18,11 +19,13 @@ import { Authenticate } from '../../src/application/authenticate.js';
 import { PostReceipt } from '../../src/application/executions/post-receipt.js';
 import { QueryExecutions } from '../../src/application/executions/query-executions.js';
 import { VerifyHistory } from '../../src/application/history/verify-history.js';
+import { QueryWorkers } from '../../src/application/pools/query-workers.js';
 import { Readiness } from '../../src/application/readiness.js';
 import { ManageTasks } from '../../src/application/tasks/manage-tasks.js';
 import { QueryTasks } from '../../src/application/tasks/query-tasks.js';
 import { RunTask } from '../../src/application/tasks/run-task.js';
 import { type Queue, type QueueMessage } from '../../src/ports/queue.js';
+import { type WorkerRegistry } from '../../src/ports/worker-registry.js';
 import { FakeClock } from './fake-clock.js';
 import { RecordingLogger, RecordingMetrics } from './recording.js';
 
@@ -45,6 +48,8 @@ export class ApiServer {
   readonly token: string = randomBytes(24).toString('hex');
   readonly executions: SqlExecutionRepo;
   readonly audit: SqlAuditLog;
+  /** The workers that the API knows; none at first. */
+  readonly registry: WorkerRegistry = new InProcessWorkerRegistry(this.clock);
   /** How many wake-ups were sent. */
   wakeups = 0;
   private http!: HttpServer;
@@ -98,7 +103,7 @@ export class ApiServer {
   }
 
   private app() {
-    const { clock, logger, executions } = this;
+    const { clock, logger, executions, registry } = this;
     const { db } = this.store;
     const tasks = new SqlTaskRepo(db);
     const ids = new UuidIds(clock);
@@ -116,7 +121,7 @@ export class ApiServer {
       newToken: () => randomBytes(24).toString('hex'),
     };
     const useCases = {
-      manageTasks: new ManageTasks({ tasks, wakeup, clock, ids }),
+      manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
       runTask: new RunTask({
         tasks,
         triggers: new SqlTriggerRepo(db),
@@ -131,6 +136,7 @@ export class ApiServer {
       queryTasks: new QueryTasks({ tasks, clock }),
       queryExecutions: new QueryExecutions({ executions }),
       postReceipt: new PostReceipt({ receipts: new InProcessReceipts(clock), executions, hash }),
+      queryWorkers: new QueryWorkers({ registry, tasks, clock }),
       verifyHistory: new VerifyHistory({ history: new SqlHistoryRepo(db), clock }, { maxSteps: MAX_STEPS }),
       authenticate: new Authenticate({
         tokens: new SqlTokenRepo(db),

@@ -22,6 +22,10 @@ export class RecordingMetrics implements Metrics {
   gauge(name: string, labels: Readonly<Record<string, string>>, value: number): void {
     this.seen.push({ name, labels, value });
   }
+
+  clear(name: string): void {
+    this.seen.push({ name, labels: {}, value: 0 });
+  }
 }
 
 export type LoggedLine = readonly [level: string, facts: Readonly<Record<string, unknown>>, message: string];

@@ -31,7 +31,7 @@ export function watchedNode(parts: {
 }): Container {
   const { config, clock, db, redis, journal, onPublish } = parts;
   const logger = createLogger({ level: 'error', isPretty: false, node: 'node-1' });
-  const container = createContainer(config, { node: 'node-1', instance: 'node-1/1' }, [
+  const container = createContainer(config, { node: 'node-1', instance: 'node-1/1', version: '0.0.0' }, [
     systemModule(clock, new SystemRandom()),
     telemetryModule(logger, new PrometheusMetrics()),
     executorsModule([journal.watch('executor', new HttpExecutor({ clock, version: '0.0.0' }))]),

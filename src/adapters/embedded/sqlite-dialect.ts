@@ -47,6 +47,10 @@ export const sqliteDialect: Dialect = {
       ([index, columns]) => `CREATE INDEX IF NOT EXISTS ${index} ON ${name} (${columns})`,
     ),
   ],
+  addIndexedColumn: ({ table, column, index, indexed }) => [
+    `ALTER TABLE ${table} ADD COLUMN ${column}`,
+    `CREATE INDEX ${index} ON ${table} (${indexed})`,
+  ],
   withMigrationLock: (_, work) => work(),
 
   rowsOf: (response) => response as unknown[],

@@ -11,6 +11,7 @@ import { answerError, refusePath, routeOf, serveRoutes } from './serve-routes.js
 import { scheduleRoutes } from './schedule-routes.js';
 import { taskRoutes } from './task-routes.js';
 import { verifyRoutes } from './verify-routes.js';
+import { workerRoutes } from './worker-routes.js';
 
 /**
  * The HTTP surface of one process (docs/api.md). Without use cases, as in a worker, it serves only health, readiness and metrics.
@@ -36,6 +37,7 @@ export function createHttpApp(parts: {
       ...taskRoutes(useCases),
       ...scheduleRoutes(useCases),
       ...executionRoutes(useCases),
+      ...workerRoutes(useCases),
       ...verifyRoutes(useCases),
     ];
     app.use('/api', serveRoutes('/api', routes, [requireToken(useCases.authenticate)]));

@@ -1,6 +1,8 @@
 import { type Execution, type LedgerEntry } from '../../domain/execution.js';
+import { type PoolStatus } from '../../application/pools/live-workers.js';
 import { traceIdOf } from '../../ports/tracer.js';
 import { attemptsOf } from './attempts.js';
+import { poolStatusJson } from './worker-routes.js';
 
 /** The JSON of an execution as lists show it. All instants are epoch ms; `schedule_at` is the slot. */
 export function executionJson(execution: Execution): Readonly<Record<string, unknown>> {
@@ -30,12 +32,13 @@ export function executionJson(execution: Execution): Readonly<Record<string, unk
   };
 }
 
-/** The JSON of a single execution: with its attempts and its ledger. */
-export const executionDetailJson = (found: {
-  readonly execution: Execution;
-  readonly ledger: readonly LedgerEntry[];
-}): Readonly<Record<string, unknown>> => ({
+/** The JSON of a single execution: with its attempts and its ledger, and while it is pending whether its task finds a worker. */
+export const executionDetailJson = (
+  found: { readonly execution: Execution; readonly ledger: readonly LedgerEntry[] },
+  poolStatus: PoolStatus | null,
+): Readonly<Record<string, unknown>> => ({
   ...executionJson(found.execution),
   attempts: attemptsOf(found.ledger),
+  pool_status: poolStatusJson(poolStatus),
   ledger: found.ledger.map(({ kind, at, node, detail }) => ({ kind, at, node, detail })),
 });

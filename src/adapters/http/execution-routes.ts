@@ -1,4 +1,5 @@
 import { type QueryExecutions } from '../../application/executions/query-executions.js';
+import { type QueryWorkers } from '../../application/pools/query-workers.js';
 import { type RunRequest, type RunTask } from '../../application/tasks/run-task.js';
 import { AxError, InvalidInput } from '../../domain/errors.js';
 import { type Execution, pendingExecution } from '../../domain/execution.js';
@@ -13,7 +14,7 @@ import { taskIdOf } from './task-routes.js';
 const RUN_BODY = strict({ params: json.optional() });
 
 /** Executions: trigger one by hand, list, read one. */
-export function executionRoutes({ runTask, queryExecutions }: ExecutionUseCases): Route[] {
+export function executionRoutes({ runTask, queryExecutions, queryWorkers }: ExecutionUseCases): Route[] {
   return [
     route({
       method: 'post',
@@ -44,7 +45,9 @@ export function executionRoutes({ runTask, queryExecutions }: ExecutionUseCases)
       query: NO_QUERY,
       handle: async (request) => {
         const found = await queryExecutions.find(executionIdOf(request));
-        return { status: 200, json: executionDetailJson(found) };
+        const { event, status } = found.execution;
+        const poolStatus = status === 'pending' ? await queryWorkers.statusOf(event.taskId) : null;
+        return { status: 200, json: executionDetailJson(found, poolStatus) };
       },
     }),
   ];
@@ -53,6 +56,7 @@ export function executionRoutes({ runTask, queryExecutions }: ExecutionUseCases)
 interface ExecutionUseCases {
   readonly runTask: RunTask;
   readonly queryExecutions: QueryExecutions;
+  readonly queryWorkers: QueryWorkers;
 }
 
 /** @throws AxError `not_found` for what cannot be one. */

@@ -93,6 +93,7 @@ export const NEW_TASK = strict({
   description: setByAx,
   description_zh: setByAx,
   warnings: setByAx,
+  pool_status: setByAx,
 });
 
 /** A whole task as it was read, edited; what ax sets is ignored, but for `id` and `version`. */
@@ -107,6 +108,7 @@ export const REPLACED_TASK = strict({
   description: z.unknown().optional(),
   description_zh: z.unknown().optional(),
   warnings: z.unknown().optional(),
+  pool_status: z.unknown().optional(),
 });
 
 export type TaskFields = z.output<typeof REPLACED_TASK> | z.output<typeof NEW_TASK>;

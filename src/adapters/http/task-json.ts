@@ -1,4 +1,5 @@
 import { type z } from 'zod';
+import { type LiveWorkers, needOf } from '../../application/pools/live-workers.js';
 import { type TaskDraft } from '../../application/tasks/manage-tasks.js';
 import { DEFAULT_CRON } from '../../domain/cron.js';
 import { type FieldProblem, InvalidInput } from '../../domain/errors.js';
@@ -16,6 +17,7 @@ import {
   scheduleFieldProblems,
   type TaskFields,
 } from './task-fields.js';
+import { poolStatusJson } from './worker-routes.js';
 
 /**
  * A new task from its JSON, also from a file; `id` is null if ax is to choose it. The draft carries what the domain has yet to judge.
@@ -114,8 +116,14 @@ const policyOf = (fields: TaskFields): Policy => ({
   isIdempotent: fields.idempotent,
 });
 
-/** The JSON of a task: every field, null where the schedule has none. A row that is no task any more shows what is known of it. */
-export function taskJson(task: Task | BrokenTask): Readonly<Record<string, unknown>> {
+/**
+ * The JSON of a task: every field, null where the schedule has none, or where nobody knows which workers live. A row that is no task any
+ * more shows what is known of it.
+ */
+export function taskJson(
+  task: Task | BrokenTask,
+  live: LiveWorkers | null,
+): Readonly<Record<string, unknown>> {
   const { id, name, group, isEnabled: enabled, version, error } = task;
   if (isBroken(task)) return { id, name, group, enabled, version, error };
   return {
@@ -136,6 +144,7 @@ export function taskJson(task: Task | BrokenTask): Readonly<Record<string, unkno
     created_at: instantText(task.createdAt),
     updated_at: instantText(task.updatedAt),
     error,
+    pool_status: poolStatusJson(live?.statusOf(needOf(task)) ?? null),
   };
 }
 

@@ -1,4 +1,5 @@
 import { type ManageTasks } from '../../application/tasks/manage-tasks.js';
+import { type QueryWorkers } from '../../application/pools/query-workers.js';
 import { type QueryTasks } from '../../application/tasks/query-tasks.js';
 import { AxError } from '../../domain/errors.js';
 import { scheduleWords } from '../../domain/schedule-words.js';
@@ -16,17 +17,32 @@ import { taskDraft, taskJson, taskReplacement } from './task-json.js';
 const TOGGLE_BODY = strict({ enabled: z.boolean().optional() });
 
 /** Tasks: list, create, read, replace, delete, toggle, coming fire times. */
-export function taskRoutes({ manageTasks, queryTasks }: TaskUseCases): Route[] {
+export function taskRoutes({ manageTasks, queryTasks, queryWorkers }: TaskUseCases): Route[] {
+  const reply = async (
+    task: Task | BrokenTask,
+    status = 200,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Reply> => ({
+    status,
+    headers: { ...headers, ETag: versionTag(task.version) },
+    json: { ...taskJson(task, await queryWorkers.live()), ...understood(task) },
+  });
   return [
     route({
       method: 'get',
       path: '/tasks',
       query: TASK_LIST,
       handle: async ({ query }) => {
-        const { items, nextCursor } = await queryTasks.list(taskFilter(query), pageRequest(query));
+        const [{ items, nextCursor }, live] = await Promise.all([
+          queryTasks.list(taskFilter(query), pageRequest(query)),
+          queryWorkers.live(),
+        ]);
         return {
           status: 200,
-          json: { items: items.map(taskJson), next_cursor: writeCursor('tasks', nextCursor) },
+          json: {
+            items: items.map((task) => taskJson(task, live)),
+            next_cursor: writeCursor('tasks', nextCursor),
+          },
         };
       },
     }),
@@ -37,14 +53,14 @@ export function taskRoutes({ manageTasks, queryTasks }: TaskUseCases): Route[] {
       handle: async ({ body, actor }) => {
         const { id, draft } = taskDraft(body);
         const task = await manageTasks.create(id, draft, actor);
-        return taskReply(task, 201, { Location: `/api/tasks/${task.id}` });
+        return reply(task, 201, { Location: `/api/tasks/${task.id}` });
       },
     }),
     route({
       method: 'get',
       path: '/tasks/:id',
       query: NO_QUERY,
-      handle: async (request) => taskReply(await queryTasks.find(taskIdOf(request))),
+      handle: async (request) => reply(await queryTasks.find(taskIdOf(request))),
     }),
     route({
       method: 'put',
@@ -55,7 +71,7 @@ export function taskRoutes({ manageTasks, queryTasks }: TaskUseCases): Route[] {
         const ifMatch = request.header('if-match');
         const { version, draft } = taskReplacement(request.body, id);
         const expected = ifMatch === undefined ? version : expectedVersion(ifMatch);
-        return taskReply(await manageTasks.replace(id, expected, draft, request.actor));
+        return reply(await manageTasks.replace(id, expected, draft, request.actor));
       },
     }),
     route({
@@ -75,7 +91,7 @@ export function taskRoutes({ manageTasks, queryTasks }: TaskUseCases): Route[] {
       handle: async (request) => {
         const expected = expectedVersion(request.header('if-match'));
         const { enabled = null } = checked(TOGGLE_BODY, request.body ?? {});
-        return taskReply(await manageTasks.toggle(taskIdOf(request), expected, enabled, request.actor));
+        return reply(await manageTasks.toggle(taskIdOf(request), expected, enabled, request.actor));
       },
     }),
     route({
@@ -90,6 +106,7 @@ export function taskRoutes({ manageTasks, queryTasks }: TaskUseCases): Route[] {
 interface TaskUseCases {
   readonly manageTasks: ManageTasks;
   readonly queryTasks: QueryTasks;
+  readonly queryWorkers: QueryWorkers;
 }
 
 /** The id in the path. No store is asked for what cannot be an id. @throws AxError `not_found`. */
@@ -97,16 +114,6 @@ export function taskIdOf({ id }: Pick<ApiRequest, 'id'>): string {
   if (isTaskId(id)) return id;
   throw new AxError('not_found', `there is no task ${JSON.stringify(id)}`);
 }
-
-const taskReply = (
-  task: Task | BrokenTask,
-  status = 200,
-  headers: Readonly<Record<string, string>> = {},
-): Reply => ({
-  status,
-  headers: { ...headers, ETag: versionTag(task.version) },
-  json: { ...taskJson(task), ...understood(task) },
-});
 
 /** Said wherever one task is answered, so that a wrong weekday number is seen at once. */
 const understood = (task: Task | BrokenTask) =>

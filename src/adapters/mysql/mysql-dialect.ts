@@ -62,6 +62,9 @@ export const mysqlDialect: Dialect = {
        ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
     ];
   },
+  addIndexedColumn: ({ table, column, index, indexed }) => [
+    `ALTER TABLE ${table} ADD COLUMN ${column}, ADD KEY ${index} (${indexed})`,
+  ],
   withMigrationLock: withMysqlLock,
 
   rowsOf: (response) => withInstants(...(response as [Record<string, unknown>[], FieldPacket[]])),

@@ -9,9 +9,10 @@ import { type Hooks, NO_HOOKS, restoreHooks } from '../../domain/hooks.js';
 import { DEFAULT_POLICY, type Policy } from '../../domain/policy.js';
 import { type TriggerEvent } from '../../domain/trigger.js';
 import { type QueueMessage, type TaskSnapshot } from '../../ports/queue.js';
+import { type WorkerAnnouncement } from '../../ports/worker-registry.js';
 
 /**
- * Messages and reports as JSON. Decoding checks the type of every member, so that a hand-made or broken entry is refused here and
+ * Messages, reports and announcements as JSON. Decoding checks the type of every member, so that a hand-made or broken entry is refused here and
  * nothing behind has to doubt its types; unknown members are kept, since a newer node may have written them.
  */
 type Check = (value: unknown) => boolean;
@@ -37,6 +38,7 @@ const typeOf =
   (example: unknown): Check =>
   (value) =>
     typeof value === typeof example;
+const texts: Check = (value) => Array.isArray(value) && value.every(text);
 const record: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const EVENT = shapeOf<TriggerEvent>({
@@ -95,12 +97,26 @@ const OWED = shapeOf<OwedSummary>({ hook: record, taskName: text, group: text })
 
 const ENTRY = shapeOf<LedgerEntry>({ kind: text, at: number, node: text, detail: record });
 
+const ANNOUNCEMENT = shapeOf<WorkerAnnouncement>({
+  instance: text,
+  node: text,
+  pools: texts,
+  executors: texts,
+  concurrency: number,
+  running: number,
+  isDraining: flag,
+  version: text,
+  startedAt: number,
+  seenAt: number,
+});
+
 /** A member without a default is a number or null. */
 const POLICY = Object.entries(DEFAULT_POLICY).map(
   ([name, value]) => [name as keyof Policy, value === null ? orNull(number) : typeOf(value)] as const,
 );
 
-export const encode = (value: QueueMessage | ExecutionReport): string => JSON.stringify(value);
+export const encode = (value: QueueMessage | ExecutionReport | WorkerAnnouncement): string =>
+  JSON.stringify(value);
 
 /** @throws Error that names the broken member. */
 export function decodeMessage(json: string): QueueMessage {
@@ -133,6 +149,10 @@ export function decodeReport(json: string): ExecutionReport {
   if (report.owed !== undefined) checked<OwedSummary>('owed', report.owed, OWED);
   return report;
 }
+
+/** @throws Error that names the broken member. */
+export const decodeAnnouncement = (json: string): WorkerAnnouncement =>
+  checked<WorkerAnnouncement>('worker', JSON.parse(json), ANNOUNCEMENT);
 
 function checked<T>(name: string, value: unknown, shape: Shape): T {
   if (!record(value)) throw refusal(name);

@@ -24,6 +24,10 @@ export class RedisKeys {
   readonly receipts: string;
   /** Pub/sub channel of stops: event id and reason. */
   readonly stopped: string;
+  /** Hash: instance of a worker → its announcement. */
+  readonly workers: string;
+  /** Sorted set: instance of a worker → end of its announcement's life, epoch ms. */
+  readonly workerLives: string;
   /** A pool's stream is this and the pool's name. */
   readonly queuePrefix: string;
 
@@ -40,6 +44,8 @@ export class RedisKeys {
     this.wake = `${this.prefix}wake`;
     this.receipts = `${this.prefix}receipts`;
     this.stopped = `${this.prefix}stopped`;
+    this.workers = `${this.prefix}workers`;
+    this.workerLives = `${this.prefix}worker-lives`;
     this.queuePrefix = `${this.prefix}queue:`;
   }
 

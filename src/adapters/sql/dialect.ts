@@ -43,6 +43,15 @@ export interface TableDefinition {
   readonly indexes?: Readonly<Record<string, string>>;
 }
 
+/** A column that a table gets later, and an index for it. */
+export interface IndexedColumn {
+  readonly table: string;
+  /** Name and definition, as in `CREATE TABLE`. */
+  readonly column: string;
+  readonly index: string;
+  readonly indexed: string;
+}
+
 /** Everything in which the SQL of ax differs between its stores. Instants are read as epoch ms everywhere. */
 export interface Dialect {
   readonly types: ColumnTypes;
@@ -69,6 +78,8 @@ export interface Dialect {
   updateFromJson(table: string, key: string, columns: readonly string[]): string;
   /** Statements that make a table unless it exists. */
   createTable(definition: TableDefinition): readonly string[];
+  /** Statements that add a column and an index together; they break off between two only where DDL can be rolled back. */
+  addIndexedColumn(addition: IndexedColumn): readonly string[];
   /** Runs `work` while no other migration of this store runs; waits for its turn. */
   withMigrationLock<T>(knex: Knex, work: () => Promise<T>): Promise<T>;
 

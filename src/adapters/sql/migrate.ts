@@ -4,11 +4,12 @@ import { firstTables } from './migrations/0001-first-tables.js';
 import { cronRules } from './migrations/0002-cron-rules.js';
 import { slowAfter } from './migrations/0003-slow-after.js';
 import { hookTables } from './migrations/0004-hooks.js';
+import { executorType } from './migrations/0005-executor-type.js';
 import { type Migration } from './migrations/migration.js';
 import { type SqlDb, Statements } from './sql-db.js';
 import { toAxError } from './sql-errors.js';
 
-const MIGRATIONS: readonly Migration[] = [firstTables, cronRules, slowAfter, hookTables];
+const MIGRATIONS: readonly Migration[] = [firstTables, cronRules, slowAfter, hookTables, executorType];
 const TABLE = 'ax_migration';
 
 /** Brings the schema up to this code; returns the names of the steps taken. Concurrent calls wait for each other. */

@@ -2,7 +2,13 @@ import { type Knex } from 'knex';
 import { AxError } from '../../domain/errors.js';
 import { type BrokenTask, type Task } from '../../domain/task.js';
 import { type AuditEntry } from '../../ports/audit.js';
-import { type Page, type PageRequest, type TaskFilter, type TaskRepo } from '../../ports/task-repo.js';
+import {
+  type Page,
+  type PageRequest,
+  type PoolDemand,
+  type TaskFilter,
+  type TaskRepo,
+} from '../../ports/task-repo.js';
 import { cursorOf, pageOf, rowsToRead } from './keyset-page.js';
 import { appendAudit } from './sql-audit-log.js';
 import { type SqlDb, type Statements } from './sql-db.js';
@@ -47,6 +53,17 @@ export class SqlTaskRepo implements TaskRepo {
       rows.map((row) => this.mapper.fromRow(row)),
       page,
       ({ id }) => id,
+    );
+  }
+
+  async demand(limit: number): Promise<PoolDemand[]> {
+    return this.db.read((sql) =>
+      sql.rows<PoolDemand>(
+        `SELECT pool, executor_type AS executor, COUNT(*) AS tasks
+         FROM task_meta ${sql.dialect.useIndex('task_meta_demand')} WHERE enabled = 1
+         GROUP BY pool, executor_type ORDER BY COUNT(*) DESC, pool, executor_type LIMIT ?`,
+        [limit],
+      ),
     );
   }
 

@@ -55,13 +55,14 @@ const hasHooks = ({ pre, post }: Hooks): boolean => pre !== null || post !== nul
 
 type Columns<C extends TaskColumn> = Record<C, SqlValue>;
 
-/** All columns of a task. */
-export function taskRow(task: Task, dialect: Dialect): Columns<TaskColumn> {
+/** All columns of a task; its type of executor has one more, by which an index counts. */
+export function taskRow(task: Task, dialect: Dialect): Columns<TaskColumn> & { executor_type: string } {
   return {
     id: task.id,
     name: task.name,
     group_name: task.group,
     ...scheduleColumns(task.schedule, dialect),
+    executor_type: task.executor.type,
     executor_json: JSON.stringify(task.executor),
     params_json: JSON.stringify(task.params),
     ...policyColumns(task.policy),

@@ -111,6 +111,14 @@ export const GAUGES: { readonly [N in GaugeName]: Definition<N> } = {
   results_depth: { help: 'Reports not yet written to the execution store.', labels: {} },
   dispatch_paused: { help: '1 while the queue is too deep to dispatch, else 0.', labels: {} },
   running_executions: { help: 'Runs in progress on this worker.', labels: {} },
+  tasks_without_worker: {
+    help: 'Enabled tasks whose pool and type of executor no live worker serves; only on the leader.',
+    labels: {},
+  },
+  pool_workers: {
+    help: 'Live workers of the pool, draining ones not counted; only on the leader.',
+    labels: { pool: 'its name; _other: those beyond the first hundred' },
+  },
   clock_offset_seconds: { help: "Time reference − this machine's wall clock.", labels: {} },
   clock_offset_error_seconds: { help: 'How far off clock_offset_seconds may be.', labels: {} },
   clock_correction_seconds: {

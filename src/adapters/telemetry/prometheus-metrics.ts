@@ -53,6 +53,10 @@ export class PrometheusMetrics implements Metrics {
     if (Number.isFinite(value)) this.gauges.get(name)?.set(labels, value);
   }
 
+  clear(name: GaugeName): void {
+    this.gauges.get(name)?.reset();
+  }
+
   /** This node's metrics, and those of the process it runs in. */
   async exposition(): Promise<Exposition> {
     const parts = await Promise.all([this.registry.metrics(), processMetrics().metrics()]);

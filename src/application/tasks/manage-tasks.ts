@@ -11,8 +11,10 @@ import { type AuditEntry } from '../../ports/audit.js';
 import { type Clock } from '../../ports/clock.js';
 import { type Ids } from '../../ports/ids.js';
 import { type TaskRepo } from '../../ports/task-repo.js';
+import { type WorkerRegistry } from '../../ports/worker-registry.js';
 import { type Wakeup } from '../../ports/wakeup.js';
 import { type Actor } from '../actor.js';
+import { assertShellAllowed, LiveWorkers } from '../pools/live-workers.js';
 
 /** A definition whose anchor depends on when the task was created. */
 export type TaskDraft = (createdAt: number) => TaskDefinition;
@@ -25,23 +27,28 @@ export class ManageTasks {
       readonly wakeup: Wakeup;
       readonly clock: Clock;
       readonly ids: Ids;
+      readonly registry: WorkerRegistry;
     },
   ) {}
 
-  /** @throws InvalidInput with every problem; AxError `already_exists`. */
+  /** @throws InvalidInput with every problem; AxError `already_exists`, `unavailable`. */
   async create(id: string | null, draft: TaskDraft, actor: Actor): Promise<Task> {
     const now = this.deps.clock.now();
     const task = createTask(id ?? this.deps.ids.next(), draft(now), now);
+    assertShellAllowed(task, await this.workersFor(task));
     await this.deps.tasks.insert(task, this.audit('task.create', actor, task.id, null, task));
     await this.deps.wakeup.notify();
     return task;
   }
 
-  /** @throws InvalidInput; AxError `not_found`, `version_conflict`. */
+  /** @throws InvalidInput; AxError `not_found`, `version_conflict`, `unavailable`. */
   async replace(id: string, expectedVersion: number | null, draft: TaskDraft, actor: Actor): Promise<Task> {
-    return this.change(id, expectedVersion, 'task.update', actor, (current, now) =>
-      reviseTask(current, draft(isBroken(current) ? now : current.createdAt), now),
-    );
+    const live = await this.workersFor(draft(this.deps.clock.now()));
+    return this.change(id, expectedVersion, 'task.update', actor, (current, now) => {
+      const task = reviseTask(current, draft(isBroken(current) ? now : current.createdAt), now);
+      assertShellAllowed(task, live);
+      return task;
+    });
   }
 
   /**
@@ -69,6 +76,11 @@ export class ManageTasks {
       this.audit('task.delete', actor, id, current, null),
     );
     await this.deps.wakeup.notify();
+  }
+
+  /** Asked only where it decides: all other tasks can be written while the registry is away. */
+  private async workersFor({ executor }: TaskDefinition): Promise<LiveWorkers> {
+    return new LiveWorkers(executor.type === 'shell' ? await this.deps.registry.list() : []);
   }
 
   private async change(

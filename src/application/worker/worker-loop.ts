@@ -50,6 +50,11 @@ export class WorkerLoop {
     deps.readiness.expect('worker');
   }
 
+  /** Runs in progress. */
+  get running(): number {
+    return this.runs.size;
+  }
+
   async run(stop: AbortSignal): Promise<void> {
     this.answeredAt = this.deps.clock.monotonicMs();
     const stopBeating = new AbortController();

@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { type InProcessBroker } from '../../adapters/embedded/in-process-broker.js';
 import { InProcessLock } from '../../adapters/embedded/in-process-lock.js';
 import { InProcessWakeup } from '../../adapters/embedded/in-process-wakeup.js';
+import { InProcessWorkerRegistry } from '../../adapters/embedded/in-process-worker-registry.js';
 import { RedisClaims } from '../../adapters/redis/redis-claims.js';
 import { type RedisConnection } from '../../adapters/redis/redis-connection.js';
 import { RedisLock } from '../../adapters/redis/redis-lock.js';
@@ -10,6 +11,7 @@ import { RedisReceipts } from '../../adapters/redis/redis-receipts.js';
 import { RedisResults } from '../../adapters/redis/redis-results.js';
 import { RedisStops } from '../../adapters/redis/redis-stops.js';
 import { RedisWakeup } from '../../adapters/redis/redis-wakeup.js';
+import { RedisWorkerRegistry } from '../../adapters/redis/redis-worker-registry.js';
 import { SqlAuditLog } from '../../adapters/sql/sql-audit-log.js';
 import { type SqlDb } from '../../adapters/sql/sql-db.js';
 import { SqlExecutionRepo } from '../../adapters/sql/sql-execution-repo.js';
@@ -57,6 +59,7 @@ export const redisModule = (connection: RedisConnection) =>
     bind(T.results).toResolvedValue(() => new RedisResults(connection));
     bind(T.receipts).toResolvedValue(() => new RedisReceipts(connection));
     bind(T.wakeup).toResolvedValue(() => new RedisWakeup(connection));
+    bind(T.workerRegistry).toResolvedValue(() => new RedisWorkerRegistry(connection));
   });
 
 /** Lock, queue and wake-ups of embedded mode. */
@@ -69,6 +72,7 @@ export const inProcessModule = (broker: InProcessBroker) =>
     bind(T.results).toConstantValue(broker.results);
     bind(T.receipts).toConstantValue(broker.receipts);
     bind(T.wakeup).toResolvedValue(() => new InProcessWakeup());
+    bind(T.workerRegistry).toResolvedValue((clock) => new InProcessWorkerRegistry(clock), [T.clock]);
   });
 
 /** The stores, on MySQL or SQLite. */

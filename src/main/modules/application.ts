@@ -6,12 +6,15 @@ import { RecoverExecutions } from '../../application/coordinator/recover-executi
 import { ScheduleLoop } from '../../application/coordinator/schedule-loop.js';
 import { Tick } from '../../application/coordinator/tick.js';
 import { PostReceipt } from '../../application/executions/post-receipt.js';
+import { WatchPools } from '../../application/coordinator/watch-pools.js';
 import { QueryExecutions } from '../../application/executions/query-executions.js';
 import { VerifyHistory } from '../../application/history/verify-history.js';
+import { QueryWorkers } from '../../application/pools/query-workers.js';
 import { Readiness } from '../../application/readiness.js';
 import { ManageTasks } from '../../application/tasks/manage-tasks.js';
 import { QueryTasks } from '../../application/tasks/query-tasks.js';
 import { RunTask } from '../../application/tasks/run-task.js';
+import { AnnounceWorker } from '../../application/worker/announce-worker.js';
 import { Heartbeats } from '../../application/worker/heartbeats.js';
 import { RunExecution } from '../../application/worker/run-execution.js';
 import { WorkerLoop } from '../../application/worker/worker-loop.js';
@@ -22,6 +25,9 @@ import { TOKENS as T } from '../tokens.js';
 const STALE_AFTER_MS = 15_000;
 /** Slots and events that one request may verify: about half a minute of work, in between which everything else goes on. */
 const VERIFY = { maxSteps: 500_000 };
+/** Life of what a worker says of itself. A look at it comes later than the next word of a worker, so that a silent one is missed twice. */
+const ANNOUNCEMENT_MS = 15_000;
+const LOOK_MS = 10_000;
 const SWEEP = { sweepMs: 5000, graceMs: 10_000 };
 
 /** What every role has. */
@@ -41,6 +47,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       hash,
       queue,
       wakeup,
+      registry,
       clock,
       ids,
       tracer,
@@ -52,11 +59,12 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
     ) => {
       const runDeps = { tasks, triggers, queue, tracer, clock, ids, metrics, logger, node: identity.node };
       return {
-        manageTasks: new ManageTasks({ tasks, wakeup, clock, ids }),
+        manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
         runTask: new RunTask(runDeps),
         queryTasks: new QueryTasks({ tasks, clock }),
         queryExecutions: new QueryExecutions({ executions }),
         postReceipt: new PostReceipt({ receipts, executions, hash }),
+        queryWorkers: new QueryWorkers({ registry, tasks, clock }),
         verifyHistory: new VerifyHistory({ history, clock }, VERIFY),
         authenticate,
         readiness,
@@ -71,6 +79,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       T.tokenHash,
       T.queue,
       T.wakeup,
+      T.workerRegistry,
       T.clock,
       T.ids,
       T.tracer,
@@ -137,6 +146,11 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       ),
     [T.leadership, T.executions, T.queue, T.results, T.clock, T.metrics, T.logger, T.identity, T.config],
   );
+  bind(T.watchPools).toResolvedValue(
+    (leadership, registry, tasks, clock, metrics, logger) =>
+      new WatchPools({ leadership, registry, tasks, clock, metrics, logger }, LOOK_MS),
+    [T.leadership, T.workerRegistry, T.tasks, T.clock, T.metrics, T.logger],
+  );
 });
 
 /** The worker's loops; needs the queue and the executors. */
@@ -189,5 +203,21 @@ export const workerModule = new ContainerModule(({ bind }) => {
         },
       ),
     [T.queue, T.runExecution, T.heartbeats, T.clock, T.metrics, T.logger, T.readiness, T.identity, T.config],
+  );
+  bind(T.announceWorker).toResolvedValue(
+    (registry, clock, logger, worker, executors, identity, config) =>
+      new AnnounceWorker(
+        { registry, clock, logger, worker },
+        {
+          instance: identity.instance,
+          node: identity.node,
+          pools: config.pools,
+          executors: [...executors.keys()],
+          concurrency: config.concurrency,
+          version: identity.version,
+        },
+        ANNOUNCEMENT_MS,
+      ),
+    [T.workerRegistry, T.clock, T.logger, T.workerLoop, T.executors, T.identity, T.config],
   );
 });

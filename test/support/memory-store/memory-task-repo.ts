@@ -5,7 +5,13 @@ import { taskRow } from '../../../src/adapters/sql/task-row.js';
 import { AxError } from '../../../src/domain/errors.js';
 import { type BrokenTask, type Task } from '../../../src/domain/task.js';
 import { type AuditEntry } from '../../../src/ports/audit.js';
-import { type Page, type PageRequest, type TaskFilter, type TaskRepo } from '../../../src/ports/task-repo.js';
+import {
+  type Page,
+  type PageRequest,
+  type PoolDemand,
+  type TaskFilter,
+  type TaskRepo,
+} from '../../../src/ports/task-repo.js';
 import { type MemoryDb, type StoredTask } from './memory-db.js';
 
 const mapper = new TaskMapper();
@@ -37,6 +43,20 @@ export class MemoryTaskRepo implements TaskRepo {
       .filter((stored) => stored.task.id > after && isWanted(stored, filter))
       .sort((a, b) => (a.task.id < b.task.id ? -1 : 1));
     return pageOf(found.slice(page.offset).map(shown), page, ({ id }) => id);
+  }
+
+  async demand(limit: number): Promise<PoolDemand[]> {
+    const demand = new Map<string, PoolDemand>();
+    for (const { task } of this.db.tasks.values()) {
+      if (!task.isEnabled) continue;
+      const { pool, executor } = { pool: task.pool, executor: task.executor.type };
+      const lane = `${pool} ${executor}`;
+      demand.set(lane, { pool, executor, tasks: (demand.get(lane)?.tasks ?? 0) + 1 });
+    }
+    const nameOf = ({ pool, executor }: PoolDemand) => `${pool} ${executor}`;
+    return [...demand.values()]
+      .sort((a, b) => b.tasks - a.tasks || (nameOf(a) < nameOf(b) ? -1 : 1))
+      .slice(0, limit);
   }
 
   async update(

@@ -57,7 +57,11 @@ describe('createContainer', () => {
     return role === 'worker' ? [redisModule(redis)] : [redisModule(redis), storeModule(db)];
   }
 
-  function create(role: Role, mode: Mode, identity: Identity = { node: 'node-1', instance: 'node-1/1' }) {
+  function create(
+    role: Role,
+    mode: Mode,
+    identity: Identity = { node: 'node-1', instance: 'node-1/1', version: '0.0.0' },
+  ) {
     const urls = { AX_MYSQL_URL: 'mysql://nobody@127.0.0.1:1/none', AX_REDIS_URL: 'redis://127.0.0.1:1' };
     const config = parseConfig(mode === 'embedded' ? {} : urls, role, false);
     expect(config.backend.mode).toBe(mode);
@@ -101,7 +105,7 @@ describe('createContainer', () => {
 
   it('makes two nodes in one process that share nothing but what they were given', () => {
     const [one, two] = ['1', '2'].map((i) =>
-      create('all', 'cluster', { node: `node-${i}`, instance: `node-${i}/1` }),
+      create('all', 'cluster', { node: `node-${i}`, instance: `node-${i}/1`, version: '0.0.0' }),
     );
     const given: readonly TokenName[] = ['clock', 'random', 'logger'];
     const shared = NAMES.filter(

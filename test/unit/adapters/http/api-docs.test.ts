@@ -8,9 +8,11 @@ import { scheduleRoutes } from '../../../../src/adapters/http/schedule-routes.js
 import { taskJson } from '../../../../src/adapters/http/task-json.js';
 import { taskRoutes } from '../../../../src/adapters/http/task-routes.js';
 import { verifyRoutes } from '../../../../src/adapters/http/verify-routes.js';
+import { workerJson, workerRoutes } from '../../../../src/adapters/http/worker-routes.js';
 import { type UseCases } from '../../../../src/application/use-cases.js';
 import { pendingExecution } from '../../../../src/domain/execution.js';
 import { buildEvent, buildTask } from '../../../support/builders.js';
+import { buildWorker } from '../../../support/pools.js';
 
 /** What the page says exists does, and nothing that exists is left out. */
 describe('docs/api.md', async () => {
@@ -28,6 +30,7 @@ describe('docs/api.md', async () => {
       ...scheduleRoutes(useCases),
       ...executionRoutes(useCases),
       ...receiptRoutes(useCases),
+      ...workerRoutes(useCases),
       ...verifyRoutes(useCases),
     ].map(({ method, path }) => [method, `/api${path}`]);
     const open = processRoutes({ report: () => ({ isReady: true, parts: [] }) }, () =>
@@ -41,12 +44,20 @@ describe('docs/api.md', async () => {
   });
 
   it('names every field of a task', () => {
-    expect(firstCells(section('Tasks')).toSorted()).toEqual(Object.keys(taskJson(buildTask())).toSorted());
+    expect(firstCells(section('Tasks')).toSorted()).toEqual(
+      Object.keys(taskJson(buildTask(), null)).toSorted(),
+    );
+  });
+
+  it('names every field of a worker', () => {
+    expect(firstCells(section('Workers')).toSorted()).toEqual(
+      Object.keys(workerJson(buildWorker())).toSorted(),
+    );
   });
 
   it('names every field of an execution', () => {
     const fields = Object.keys(
-      executionDetailJson({ execution: pendingExecution(buildEvent()), ledger: [] }),
+      executionDetailJson({ execution: pendingExecution(buildEvent()), ledger: [] }, null),
     );
     expect(firstCells(section('Executions')).toSorted()).toEqual(fields.toSorted());
   });

@@ -27,6 +27,7 @@ describe('the HTTP app', () => {
     logger = new RecordingLogger();
     const useCases = {
       queryTasks: { find: async (id: string) => find(id) },
+      queryWorkers: { live: async () => null },
       authenticate: { actorOf: async (token: string) => (token === 'right' ? 'admin' : null) },
     } as unknown as UseCases;
     server = await serve(useCases);

@@ -28,7 +28,7 @@ describe('the JSON of a task', () => {
   it('read back, written again and judged anew is the same definition', () => {
     fc.assert(
       fc.property(anyTask(), (task) => {
-        const json = JSON.parse(JSON.stringify(taskJson(task))) as unknown;
+        const json = JSON.parse(JSON.stringify(taskJson(task, null))) as unknown;
         const { version, draft } = taskReplacement(json, task.id);
         const { id, nextTriggerTime, version: v, error, createdAt, updatedAt, ...definition } = task;
         void [id, nextTriggerTime, error, updatedAt];
@@ -83,7 +83,7 @@ describe('the JSON of a task', () => {
       schedule: { type: 'once', runAt: BASE + 1 },
       nextTriggerTime: null,
     });
-    expect(taskJson(once)).toMatchObject({
+    expect(taskJson(once, null)).toMatchObject({
       schedule_type: 'once',
       cron_expr: null,
       timezone: null,
@@ -99,7 +99,7 @@ describe('the JSON of a task', () => {
 
   it('shows what is known of a broken row', () => {
     const broken = { id: 'a', name: 'n', group: 'g', isEnabled: true, version: 3, error: 'no such zone' };
-    expect(taskJson(broken)).toEqual({
+    expect(taskJson(broken, null)).toEqual({
       id: 'a',
       name: 'n',
       group: 'g',

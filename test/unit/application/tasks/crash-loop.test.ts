@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { InProcessWorkerRegistry } from '../../../../src/adapters/embedded/in-process-worker-registry.js';
 import { type TaskDraft, ManageTasks } from '../../../../src/application/tasks/manage-tasks.js';
 import { AxError } from '../../../../src/domain/errors.js';
 import { DEFAULT_POLICY } from '../../../../src/domain/policy.js';
@@ -39,7 +40,8 @@ async function register(manage: ManageTasks): Promise<void> {
 
 it('a node that crashes 20 times in ten seconds and registers its task at each start plans no slot twice (SO-03)', async () => {
   const { tasks, wakeup, clock, ids, executor } = harness;
-  const manage = new ManageTasks({ tasks, wakeup, clock, ids });
+  const registry = new InProcessWorkerRegistry(clock);
+  const manage = new ManageTasks({ tasks, wakeup, registry, clock, ids });
   await register(manage);
   harness.coordinator('steady').start();
   harness.worker('worker-1').start();

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InProcessWorkerRegistry } from '../../../../src/adapters/embedded/in-process-worker-registry.js';
 import { type TaskDraft, ManageTasks } from '../../../../src/application/tasks/manage-tasks.js';
 import { InvalidInput } from '../../../../src/domain/errors.js';
 import { intervalAnchor } from '../../../../src/domain/schedule.js';
@@ -11,11 +12,13 @@ const ALICE = { name: 'alice', traceparent: null };
 describe('ManageTasks', () => {
   let harness: NodeHarness;
   let manage: ManageTasks;
+  let registry: InProcessWorkerRegistry;
   let wakeUps: number;
   beforeEach(async () => {
     harness = await NodeHarness.open();
     const { tasks, wakeup, clock, ids } = harness;
-    manage = new ManageTasks({ tasks, wakeup, clock, ids });
+    registry = new InProcessWorkerRegistry(clock);
+    manage = new ManageTasks({ tasks, wakeup, registry, clock, ids });
     wakeUps = 0;
     wakeup.subscribe(() => (wakeUps += 1));
   });
