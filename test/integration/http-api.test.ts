@@ -73,6 +73,7 @@ describe('the API of tasks', () => {
       created_at: '2026-01-05T00:00:00.000Z',
       updated_at: '2026-01-05T00:00:00.000Z',
       error: null,
+      pool_status: { live_workers: 0, problem: expect.stringContaining('"default"') as string },
     });
     expect(await read('defaults')).toEqual(answer.json);
     expect(api.wakeups).toBe(wakeups + 1);
