@@ -82,6 +82,14 @@ describe('RunExecution', () => {
     expect(scene.executor.calls.map(({ request }) => request.attempt)).toEqual([1, 2, 3, 4]);
     const retry = ['attempt_failed retrying', 'retry_planned retrying', 'attempt_started running'];
     expect(await scene.told()).toEqual(['claimed running', ...retry, ...retry, ...retry, 'finished fail']);
+    const detailsOf = async (kind: string) =>
+      (await scene.reports()).filter(({ entry }) => entry.kind === kind).map(({ entry }) => entry.detail);
+    expect((await detailsOf('retry_planned')).map(({ retry_at }) => Number(retry_at) - BASE)).toEqual(
+      [1, 2, 3].map((minutes) => 3 * HOUR + minutes * MINUTE),
+    );
+    expect(await detailsOf('attempt_failed')).toMatchObject(
+      [1, 2, 3].map((attempt) => ({ attempt, evidence: { http_status: 500 } })),
+    );
     const [final] = await scene.ended();
     expect(final).toMatchObject({
       status: 'fail',
