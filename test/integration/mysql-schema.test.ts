@@ -34,6 +34,7 @@ describe('MySQL schema', () => {
       'ax_state',
       'execution_event',
       'execution_log',
+      'hook_delivery',
       'run_request',
       'task_meta',
       'trigger_event',
