@@ -52,7 +52,7 @@ describe('POST /api/executions/{id}/receipt, on MySQL and Redis', () => {
     await migrate(db);
     const urls = { AX_MYSQL_URL: database.url, AX_REDIS_URL: inject('redisUrl'), AX_ADMIN_TOKEN: API_TOKEN };
     const config = parseConfig(urls, 'all', false);
-    const container = createContainer(config, { node: 'node-1', instance: 'node-1/1' }, [
+    const container = createContainer(config, { node: 'node-1', instance: 'node-1/1', version: '0.0.0' }, [
       systemModule(clock, new SystemRandom()),
       telemetryModule(
         createLogger({ level: 'error', isPretty: false, node: 'node-1' }),

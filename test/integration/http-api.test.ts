@@ -61,6 +61,7 @@ describe('the API of tasks', () => {
       misfire_max_age_sec: 86_400,
       window_sec: 5,
       idempotent: false,
+      hooks: { pre: null, post: null },
       description: 'Every hour, UTC',
       description_zh: '每小时, UTC',
       warnings: [],
