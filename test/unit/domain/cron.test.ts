@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { DST_GAPS, DST_OVERLAPS } from '../../../src/domain/cron.js';
 import { anyCron } from './any-cron.js';
 import { cronOf } from './cron-of.js';
 import { walkClock, walkedSlots } from './walked-slots.js';
@@ -32,22 +33,32 @@ const walks = CHANGES.map(([timezone, near]) => {
   return { timezone, from, walk: walkClock(timezone, from, from + 75 * HOUR_MS, MINUTE_MS) };
 });
 
+const anyRules = fc.record({
+  dstGap: fc.constantFrom(...DST_GAPS),
+  dstOverlap: fc.constantFrom(...DST_OVERLAPS),
+});
+
 describe('fire times of a cron expression', () => {
   it('are those of a walk along the clock, near changes of it too', () => {
     fc.assert(
-      fc.property(anyCron(), fc.constantFrom(...walks), (drawn, { timezone, from, walk }) => {
-        const cron = cronOf(drawn.expr, timezone);
-        const begin = from + 25 * HOUR_MS;
-        const end = walk.at(-1)?.instant ?? 0;
-        const expected = walkedSlots(drawn, walk, MINUTE_MS).filter((slot) => slot > begin);
-        let after = begin;
-        for (const slot of expected.slice(0, 200)) {
-          expect(cron.next(after)).toBe(slot);
-          after = slot;
-        }
-        if (expected.length <= 200) expect(cron.next(after)).toBeGreaterThan(end);
-      }),
-      { numRuns: 120 },
+      fc.property(
+        anyCron(),
+        fc.constantFrom(...walks),
+        anyRules,
+        (drawn, { timezone, from, walk }, rules) => {
+          const cron = cronOf(drawn.expr, timezone, rules);
+          const begin = from + 25 * HOUR_MS;
+          const end = walk.at(-1)?.instant ?? 0;
+          const expected = walkedSlots(drawn, walk, MINUTE_MS, rules).filter((slot) => slot > begin);
+          let after = begin;
+          for (const slot of expected.slice(0, 200)) {
+            expect(cron.next(after)).toBe(slot);
+            after = slot;
+          }
+          if (expected.length <= 200) expect(cron.next(after)).toBeGreaterThan(end);
+        },
+      ),
+      { numRuns: 200 },
     );
   });
 
@@ -59,9 +70,10 @@ describe('fire times of a cron expression', () => {
         anyCron({ isDaily: true }),
         fc.constantFrom(...walks),
         fc.oneof(anywhere, nearChange),
-        (drawn, { timezone, from, walk }, ms) => {
-          const cron = cronOf(drawn.expr, timezone);
-          const slots = walkedSlots(drawn, walk, MINUTE_MS);
+        anyRules,
+        (drawn, { timezone, from, walk }, ms, rules) => {
+          const cron = cronOf(drawn.expr, timezone, rules);
+          const slots = walkedSlots(drawn, walk, MINUTE_MS, rules);
           const next = slots.find((slot) => slot > from + ms);
           if (next !== undefined) expect(cron.next(from + ms)).toBe(next);
           else expect(cron.next(from + ms)).toBeGreaterThan(walk.at(-1)?.instant ?? NaN);

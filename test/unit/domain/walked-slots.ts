@@ -1,3 +1,4 @@
+import { DEFAULT_CRON, type DstGap, type DstOverlap } from '../../../src/domain/cron.js';
 import { type DrawnCron } from './any-cron.js';
 
 export interface Shown {
@@ -21,22 +22,33 @@ export function walkClock(timezone: string, from: number, to: number, stepMs: nu
 }
 
 /**
- * The slots of an expression by looking at every instant of a walk, in order. A job at fixed times makes up for missing local times at the
- * end of the gap and passes over repeated ones; a job with a cadence does neither.
+ * The slots of an expression by looking at every instant of a walk, in order. A job at fixed times follows the rules for missing and repeated
+ * local times; a job with a cadence catches up nothing and fires in both passes.
  */
-export function walkedSlots(cron: DrawnCron, walk: readonly Shown[], stepMs: number): number[] {
+export function walkedSlots(
+  cron: DrawnCron,
+  walk: readonly Shown[],
+  stepMs: number,
+  rules: { readonly dstGap: DstGap; readonly dstOverlap: DstOverlap } = DEFAULT_CRON,
+): number[] {
+  const passes = cron.keepsCadence ? 'both' : rules.dstOverlap;
+  const catchesUp = !cron.keepsCadence && rules.dstGap === 'fire_after';
+  const twice = new Set<number>();
+  let latest = -Infinity;
+  for (const { wall } of walk) {
+    if (wall <= latest) twice.add(wall);
+    latest = Math.max(latest, wall);
+  }
   const slots: number[] = [];
-  let latest: number | null = null;
-  for (const { instant, wall } of walk) {
-    const isRepeated = latest !== null && wall <= latest;
-    let isSlot = cron.matches(wall) && (cron.keepsCadence || !isRepeated);
-    if (!cron.keepsCadence && latest !== null) {
-      for (let missing = latest + stepMs; missing < wall; missing += stepMs) {
-        isSlot ||= cron.matches(missing);
-      }
+  latest = walk[0]?.wall ?? NaN;
+  for (const [i, { instant, wall }] of walk.entries()) {
+    const pass = !twice.has(wall) ? 'both' : i > 0 && wall <= latest ? 'second' : 'first';
+    let isSlot = cron.matches(wall) && (pass === 'both' || passes === 'both' || passes === pass);
+    for (let missing = latest + stepMs; catchesUp && missing < wall; missing += stepMs) {
+      isSlot ||= cron.matches(missing);
     }
     if (isSlot) slots.push(instant);
-    latest = Math.max(latest ?? wall, wall);
+    latest = Math.max(latest, wall);
   }
   return slots;
 }
