@@ -25,7 +25,7 @@ function works(...words: string[]): boolean {
 
 const image = IMAGES.find((name) => name !== undefined && works('image', 'inspect', name));
 const TITLE =
-  'ShellExecutor in containers (needs a Docker engine with one of alpine, busybox, debian, redis:7-alpine)';
+  'ShellExecutor in containers (needs a Docker engine with AX_TEST_CONTAINER_IMAGE, alpine, busybox, debian or redis:7-alpine)';
 
 describe.skipIf(image === undefined)(TITLE, () => {
   const host = `ax-test-${nextUuid()}`;
