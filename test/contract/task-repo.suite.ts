@@ -111,6 +111,15 @@ export function taskRepoSuite(name: string, open: StoreFactory): void {
       expect(await store.tasks.find(task.id)).toEqual(task);
     });
 
+    it('reads a cron task that an older version stored, with the rules that it had', async () => {
+      const task = await insert();
+      for (const column of ['cron_dialect', 'dst_gap', 'dst_overlap'])
+        await store.spoil(task.id, column, null);
+      expect(await store.tasks.find(task.id)).toEqual(task);
+      await store.spoil(task.id, 'dst_gap', 'never');
+      expect(await store.tasks.find(task.id)).toMatchObject({ error: 'dst_gap holds "never"' });
+    });
+
     it('knows nothing of ids that are not there, in any script', async () => {
       await insert({ id: 'a' });
       for (const id of ['b', 'A', 'a ', 'ä', '任務', '', "' OR 1=1"])

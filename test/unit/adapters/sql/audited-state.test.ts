@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { auditedState } from '../../../../src/adapters/sql/audited-state.js';
+import { buildTask } from '../../../support/builders.js';
+
+it('a cron schedule that an older version audited has the rules that it had then', () => {
+  const task = buildTask();
+  const { schedule } = task;
+  if (schedule.type !== 'cron') throw new Error('the task has another schedule');
+  const { dialect, dstGap, dstOverlap, ...older } = schedule;
+  expect([dialect, dstGap, dstOverlap]).toEqual(['unix', 'fire_after', 'first']);
+  expect(auditedState(JSON.stringify({ ...task, schedule: older }))).toMatchObject({ schedule });
+  const edited = { ...schedule, dstOverlap: 'both' };
+  expect(auditedState(JSON.stringify({ ...task, schedule: edited }))).toMatchObject({ schedule: edited });
+  expect(auditedState(JSON.stringify({ ...task, schedule: undefined }))).toBe('unreadable');
+});
