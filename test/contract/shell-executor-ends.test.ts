@@ -135,6 +135,17 @@ describe('ShellExecutor ends', () => {
     expect(await unhurt).toMatchObject({ status: 'success' });
   });
 
+  it('what an earlier attempt has running whose worker is gone, before the next one begins', async () => {
+    const earlier = request('setsid sleep 1000 & sleep 1000', 60_000);
+    const orphaned = executor.execute(earlier, new AbortController().signal);
+    await until('it has begun', () => peer.atWork() === 3);
+    const next = { ...request('true', 60_000), executionId: earlier.executionId, attempt: 2 };
+    const outcome = await executor.execute(next, new AbortController().signal);
+    expect(outcome).toMatchObject({ status: 'success' });
+    expect(count(outcome.evidence['orphans_ended'])).toBe(3);
+    expect(await orphaned).toMatchObject({ reason: 'signal' });
+  });
+
   it('does not wait for who has got away with the output: a process of another environment, session and parent', async () => {
     const escape =
       "(env -i /usr/bin/setsid /bin/sh -c 'echo $$ >pid; exec sleep 1000' &) & while ! [ -s pid ]; do sleep 0.02; done; sleep 0.1; echo done";

@@ -11,6 +11,9 @@ export interface Kinship {
   readonly marks: readonly string[];
 }
 
+/** Of no process, group or session. */
+const NOBODY = -1;
+
 /**
  * The processes of one attempt on this machine: the leader's group and session, whoever carries the attempt's marks in its
  * environment (a daemon that left the session), the sessions of those, and the children of all these. What gets away: a process with
@@ -29,9 +32,16 @@ export class HostProcesses implements Running {
     return new HostProcesses(table, { leader, startedAt: rowOf(leader)?.startedAt ?? 0, marks });
   }
 
+  /** What earlier attempts of the execution have running, because their worker was killed. */
+  static ofExecution(table: ProcessTable, executionId: string): HostProcesses {
+    const marks = [`AX_EXECUTION_ID=${executionId}`];
+    return new HostProcesses(table, { leader: NOBODY, startedAt: 0, marks });
+  }
+
   async signal(signal: EndSignal | null): Promise<readonly string[]> {
     const { leader } = this.kinship;
     const rows = await this.table.read();
+    if (rows === null && leader === NOBODY) return [];
     if (rows === null) return send(-leader, signal ?? 0) ? [`group ${leader}`] : [];
     const alive = kinOf(rows, this.kinship, environmentOf);
     if (signal !== null) {

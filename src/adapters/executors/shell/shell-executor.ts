@@ -52,14 +52,16 @@ export class ShellExecutor implements Executor<ShellExecutorSpec> {
     this.enter(run);
     try {
       if (signal.aborted) stop();
-      const here = signal.aborted ? null : await this.start(run, request);
+      const orphans =
+        run.hasEnded || request.attempt === 1 ? NOTHING_TO_CLEAN : await this.endOrphans(request);
+      const here = run.hasEnded ? null : await this.start(run, request);
       const end = await run.ended;
       cancelDeadline();
       const cleanUp = here === null ? NOTHING_TO_CLEAN : await this.cleanUp(request, here, run, end);
       await run.drained();
       const durationMs = clock.monotonicMs() - startedAt;
       const isWrapped = request.spec.container !== null || request.spec.user !== null;
-      const facts = { durationMs, timeoutMs: request.timeoutMs, isWrapped };
+      const facts = { durationMs, timeoutMs: request.timeoutMs, isWrapped, orphans: orphans.found };
       const outcome = shellOutcomeOf(run, end, cleanUp, facts);
       if (outcome.status !== 'success' || !signal.aborted) return outcome;
       // The abort came while ax ended what a successful command had left behind: aborted is never success.
@@ -73,6 +75,11 @@ export class ShellExecutor implements Executor<ShellExecutorSpec> {
 
   /** No process outlives its attempt, so there is none to end. */
   async close(): Promise<void> {}
+
+  /** An earlier attempt runs on if its worker was killed: two at a time would be one too many. */
+  private endOrphans({ executionId }: Request): Promise<CleanUp> {
+    return this.endAll([HostProcesses.ofExecution(this.table, executionId)]);
+  }
 
   /** What it has running on this machine from now on; null if it has not started. */
   private async start(run: CommandRun, request: Request): Promise<HostProcesses | null> {

@@ -24,15 +24,22 @@ const REFUSAL =
 /**
  * What an ended command means. Evidence: `duration_ms` always; `exit_code` or `signal`, `stdout_bytes`, `stdout_tail`, `stderr_bytes`,
  * `stderr_tail` as far as it ran; `is_output_cut` if somebody kept the output open; `processes_ended`, `processes_killed` (ids and
- * programs) of those that ax had to end, `processes_left`, `processes_unseen` of those that it could not; `error_code` if it did not start.
+ * programs) of those that ax had to end, `processes_left`, `processes_unseen` of those that it could not; `orphans_ended`
+ * of earlier attempts, whose worker was killed; `error_code` if it did not start.
  */
 export function shellOutcomeOf(
   run: CommandRun,
   end: CommandEnd,
   cleanUp: CleanUp,
-  facts: { readonly durationMs: number; readonly timeoutMs: number; readonly isWrapped: boolean },
+  facts: {
+    readonly durationMs: number;
+    readonly timeoutMs: number;
+    readonly isWrapped: boolean;
+    readonly orphans: readonly string[];
+  },
 ): Outcome {
-  const evidence = { ...evidenceOf(run, cleanUp), duration_ms: Math.round(facts.durationMs) };
+  const orphans = facts.orphans.length > 0 ? { orphans_ended: namesOf(facts.orphans) } : {};
+  const evidence = { ...evidenceOf(run, cleanUp), ...orphans, duration_ms: Math.round(facts.durationMs) };
   const left = cleanUp.left.length > 0 ? `; still running: ${namesOf(cleanUp.left)}` : '';
   const fail = (reason: Outcome['reason'], message: string, more: Evidence = {}): Outcome => {
     return { status: 'fail', reason, message: printable(message + left), evidence: { ...more, ...evidence } };
