@@ -18,7 +18,7 @@ import { createContainer, hasCoordinator, hasWorker } from './container.js';
 import { executorsModule, systemModule, telemetryModule } from './modules/adapters.js';
 import { TOKENS as T } from './tokens.js';
 
-type LoopName = 'clock' | 'schedule' | 'recover' | 'pools' | 'worker' | 'announce' | 'collect';
+type LoopName = 'clock' | 'schedule' | 'recover' | 'pools' | 'worker' | 'announce' | 'collect' | 'hooks';
 
 /** A loop and the signal that ends it. */
 interface RunningLoop {
@@ -30,7 +30,7 @@ interface RunningLoop {
  * One ax process, from start to stop. Start: connect and check the stores → first look at the time reference → wire → admin token →
  * listen → clock → loops.
  * Stop: not ready → tick, recovery and the look at pools (the lease is released) → worker (says that it drains, drains, heartbeats last,
- * withdraws) → collector (applies what came in) → API → executors → clock → stores. Nothing is closed before its users have ended.
+ * withdraws) → collector (applies what came in) → post-hooks (those on their way) → API → executors → clock → stores. Nothing is closed before its users have ended.
  */
 export class Node {
   /** The generated admin token, on the first start only. */
@@ -100,6 +100,7 @@ export class Node {
       this.begin('collect', container.get(T.collectResults));
       this.begin('schedule', container.get(T.scheduleLoop));
       this.begin('recover', container.get(T.recoverExecutions));
+      this.begin('hooks', container.get(T.deliverHooks));
       this.begin('pools', container.get(T.watchPools));
     }
     if (hasWorker(config)) {
@@ -115,6 +116,7 @@ export class Node {
     await Promise.all([this.end('schedule'), this.end('recover'), this.end('pools')]);
     await this.endWorker();
     await this.end('collect');
+    await this.end('hooks');
     await this.http?.close();
     await Promise.all(this.executors.map((executor) => executor.close()));
     await this.end('clock');

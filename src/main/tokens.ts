@@ -1,6 +1,7 @@
 import { type ServiceIdentifier } from 'inversify';
 import { type Authenticate } from '../application/authenticate.js';
 import { type CollectResults } from '../application/coordinator/collect-results.js';
+import { type DeliverHooks } from '../application/coordinator/deliver-hooks.js';
 import { type Leadership } from '../application/coordinator/leadership.js';
 import { type RecoverExecutions } from '../application/coordinator/recover-executions.js';
 import { type ScheduleLoop } from '../application/coordinator/schedule-loop.js';
@@ -18,6 +19,7 @@ import { type Clock } from '../ports/clock.js';
 import { type ExecutionRepo } from '../ports/execution-repo.js';
 import { type Executor } from '../ports/executor.js';
 import { type HistoryRepo } from '../ports/history-repo.js';
+import { type HookRepo } from '../ports/hook-repo.js';
 import { type Ids } from '../ports/ids.js';
 import { type Lock } from '../ports/lock.js';
 import { type Logger } from '../ports/logger.js';
@@ -69,6 +71,7 @@ export const TOKENS = {
   triggers: token<TriggerRepo>('TriggerRepo'),
   executions: token<ExecutionRepo>('ExecutionRepo'),
   history: token<HistoryRepo>('HistoryRepo'),
+  hooks: token<HookRepo>('HookRepo'),
   audit: token<AuditLog>('AuditLog'),
   tokens: token<TokenRepo>('TokenRepo'),
   executors: token<ReadonlyMap<string, Executor>>('Executors'),
@@ -81,6 +84,7 @@ export const TOKENS = {
   collectResults: token<CollectResults>('CollectResults'),
   recoverExecutions: token<RecoverExecutions>('RecoverExecutions'),
   watchPools: token<WatchPools>('WatchPools'),
+  deliverHooks: token<DeliverHooks>('DeliverHooks'),
   heartbeats: token<Heartbeats>('Heartbeats'),
   runExecution: token<RunExecution>('RunExecution'),
   workerLoop: token<WorkerLoop>('WorkerLoop'),

@@ -10,6 +10,7 @@ import { auditLogSuite } from './audit-log.suite.js';
 import { executionListSuite } from './execution-list.suite.js';
 import { executionRepoSuite } from './execution-repo.suite.js';
 import { historyRepoSuite } from './history-repo.suite.js';
+import { hookRepoSuite } from './hook-repo.suite.js';
 import { manualRunSuite } from './manual-run.suite.js';
 import { taskDemandSuite } from './task-demand.suite.js';
 import { taskListSuite } from './task-list.suite.js';
@@ -67,3 +68,4 @@ describe('A decision that takes its time', () => {
     expect((await decide(new MemoryTriggerRepo(db))).recorded).toHaveLength(1);
   });
 });
+hookRepoSuite('memory', openMemoryStore);

@@ -3,6 +3,7 @@ import { SqlAuditLog } from '../../src/adapters/sql/sql-audit-log.js';
 import { type SqlDb } from '../../src/adapters/sql/sql-db.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
 import { SqlHistoryRepo } from '../../src/adapters/sql/sql-history-repo.js';
+import { SqlHookRepo } from '../../src/adapters/sql/sql-hook-repo.js';
 import { SqlTaskRepo } from '../../src/adapters/sql/sql-task-repo.js';
 import { SqlTokenRepo } from '../../src/adapters/sql/sql-token-repo.js';
 import { SqlTriggerRepo } from '../../src/adapters/sql/sql-trigger-repo.js';
@@ -17,6 +18,7 @@ const TABLES = [
   'api_token',
   'run_request',
   'ax_state',
+  'hook_delivery',
 ];
 
 /** A store of ax's own repositories on one database. */
@@ -41,6 +43,7 @@ export function sqlStore(
     tokens: new SqlTokenRepo(db),
     audit: new SqlAuditLog(db),
     history: new SqlHistoryRepo(db),
+    hooks: new SqlHookRepo(db),
     clock,
     spoil: async (id, column, value) => {
       await db

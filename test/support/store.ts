@@ -3,6 +3,7 @@ import { type Clock } from '../../src/ports/clock.js';
 import { type AuditEntry, type AuditLog } from '../../src/ports/audit.js';
 import { type ExecutionRepo } from '../../src/ports/execution-repo.js';
 import { type HistoryRepo } from '../../src/ports/history-repo.js';
+import { type HookRepo } from '../../src/ports/hook-repo.js';
 import { type TaskRepo } from '../../src/ports/task-repo.js';
 import { type TokenRepo } from '../../src/ports/token-repo.js';
 import { type TriggerRepo } from '../../src/ports/trigger-repo.js';
@@ -42,6 +43,7 @@ export interface Store {
   readonly tokens: TokenRepo;
   readonly audit: AuditLog;
   readonly history: HistoryRepo;
+  readonly hooks: HookRepo;
   readonly clock: SettableClock;
   /** Writes a value into a task's row, as someone with a console would. */
   spoil(taskId: string, column: string, value: string | number | null): Promise<void>;

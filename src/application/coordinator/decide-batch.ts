@@ -7,6 +7,7 @@ import { type TriggerEvent, triggerWindow } from '../../domain/trigger.js';
 import { type Ids } from '../../ports/ids.js';
 import { type Tracer } from '../../ports/tracer.js';
 import { type DecidedBatch } from '../../ports/trigger-repo.js';
+import { owing } from '../owing.js';
 import { type Backlog } from './backlog.js';
 import { coordinatorVerdict } from './coordinator-verdict.js';
 
@@ -61,7 +62,7 @@ function decideOne(task: Task, times: FireTimes, context: BatchContext, batch: M
   const decision = decideDue({ schedule, policy, cursor, now: context.now, times });
   if (decision.skipped !== null) {
     const event = eventOf(task, decision.skipped.from, false, decision.skipped, context);
-    batch.skipped.push({ event, report: misfireReport(event, decision.skipped, task) });
+    batch.skipped.push({ event, report: owing(misfireReport(event, decision.skipped, task), task) });
   }
   if (decision.fire !== null) {
     const event = eventOf(task, decision.fire.slot, decision.fire.isMisfire, null, context);

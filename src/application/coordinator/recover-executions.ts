@@ -7,6 +7,7 @@ import { type Metrics } from '../../ports/metrics.js';
 import { type Queue, type QueueMessage } from '../../ports/queue.js';
 import { type Results } from '../../ports/results.js';
 import { messageFor } from '../message-for.js';
+import { owing } from '../owing.js';
 import { coordinatorVerdict, duplicateVerdict } from './coordinator-verdict.js';
 import { type Leadership } from './leadership.js';
 
@@ -105,7 +106,7 @@ export class RecoverExecutions {
         reports.push(this.republished(message, page));
       } else if (outcomes[i] === 'duplicate') {
         metrics.count('duplicates_prevented_total', { line: 'slot_lock' });
-        reports.push(duplicateVerdict(message.event, clock.now(), this.options.node));
+        reports.push(owing(duplicateVerdict(message.event, clock.now(), this.options.node), message.task));
       }
     }
     if (reports.length > 0) await executions.apply(reports);
@@ -138,7 +139,7 @@ export class RecoverExecutions {
         message: 'the task was deleted before the run was published',
       });
     }
-    return {
+    const report: ExecutionReport = {
       ...coordinatorVerdict(event, {
         ...verdict,
         status: 'fail',
@@ -149,6 +150,7 @@ export class RecoverExecutions {
       attempt: execution.attempt,
       startedAt: execution.startedAt,
     };
+    return task === null || isBroken(task) ? report : owing(report, task);
   }
 
   /** Keeps the state as it is and adds the ledger line. */

@@ -8,6 +8,7 @@ import { type Queue, type QueueMessage } from '../../ports/queue.js';
 import { type Tracer, traceIdOf } from '../../ports/tracer.js';
 import { type DecidedBatch, type TriggerOutcome, type TriggerRepo } from '../../ports/trigger-repo.js';
 import { messageFor } from '../message-for.js';
+import { owing } from '../owing.js';
 import { Backlog } from './backlog.js';
 import { duplicateVerdict } from './coordinator-verdict.js';
 import { decideBatch } from './decide-batch.js';
@@ -187,7 +188,9 @@ export class Tick {
   private async endDuplicates(refused: readonly QueueMessage[]): Promise<void> {
     const { executions, metrics, logger, clock } = this.deps;
     metrics.count('duplicates_prevented_total', { line: 'slot_lock' }, refused.length);
-    const reports = refused.map(({ event }) => duplicateVerdict(event, clock.now(), this.options.node));
+    const reports = refused.map(({ event, task }) =>
+      owing(duplicateVerdict(event, clock.now(), this.options.node), task),
+    );
     for (const { taskId, executionId, message } of reports)
       logger.warn({ task_id: taskId, execution_id: executionId }, message ?? '');
     try {

@@ -16,6 +16,7 @@ import { SqlAuditLog } from '../../adapters/sql/sql-audit-log.js';
 import { type SqlDb } from '../../adapters/sql/sql-db.js';
 import { SqlExecutionRepo } from '../../adapters/sql/sql-execution-repo.js';
 import { SqlHistoryRepo } from '../../adapters/sql/sql-history-repo.js';
+import { SqlHookRepo } from '../../adapters/sql/sql-hook-repo.js';
 import { SqlTaskRepo } from '../../adapters/sql/sql-task-repo.js';
 import { SqlTokenRepo } from '../../adapters/sql/sql-token-repo.js';
 import { SqlTriggerRepo } from '../../adapters/sql/sql-trigger-repo.js';
@@ -82,6 +83,7 @@ export const storeModule = (db: SqlDb) =>
     bind(T.triggers).toResolvedValue(() => new SqlTriggerRepo(db));
     bind(T.executions).toResolvedValue(() => new SqlExecutionRepo(db));
     bind(T.history).toResolvedValue(() => new SqlHistoryRepo(db));
+    bind(T.hooks).toResolvedValue(() => new SqlHookRepo(db));
     bind(T.audit).toResolvedValue(() => new SqlAuditLog(db));
     bind(T.tokens).toResolvedValue(() => new SqlTokenRepo(db));
   });

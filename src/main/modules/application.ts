@@ -1,6 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { Authenticate } from '../../application/authenticate.js';
 import { CollectResults } from '../../application/coordinator/collect-results.js';
+import { DeliverHooks } from '../../application/coordinator/deliver-hooks.js';
 import { Leadership } from '../../application/coordinator/leadership.js';
 import { RecoverExecutions } from '../../application/coordinator/recover-executions.js';
 import { ScheduleLoop } from '../../application/coordinator/schedule-loop.js';
@@ -150,6 +151,11 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
     (leadership, registry, tasks, clock, metrics, logger) =>
       new WatchPools({ leadership, registry, tasks, clock, metrics, logger }, LOOK_MS),
     [T.leadership, T.workerRegistry, T.tasks, T.clock, T.metrics, T.logger],
+  );
+  bind(T.deliverHooks).toResolvedValue(
+    (hooks, executors, tracer, clock, metrics, logger, identity) =>
+      new DeliverHooks({ hooks, executors, tracer, clock, metrics, logger, node: identity.node }),
+    [T.hooks, T.executors, T.tracer, T.clock, T.metrics, T.logger, T.identity],
   );
 });
 

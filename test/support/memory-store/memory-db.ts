@@ -4,6 +4,7 @@ import { type Task } from '../../../src/domain/task.js';
 import { type SlotKey, type TriggerEvent } from '../../../src/domain/trigger.js';
 import { type AuditEntry } from '../../../src/ports/audit.js';
 import { type Clock } from '../../../src/ports/clock.js';
+import { type StoredDelivery } from './memory-hook-repo.js';
 
 /** A commit that fails: `before` it took effect, or `after`, when only its answer is lost. */
 export type CommitFault = 'before' | 'after' | null;
@@ -83,6 +84,8 @@ export class MemoryDb {
   readonly states = new Map<string, ExecutionState>();
   /** By execution, in the order of arrival; one that came twice is here twice. */
   readonly ledger = new Map<string, ExecutionReport[]>();
+  /** Summaries that are owed. */
+  readonly deliveries = new Map<string, StoredDelivery>();
   readonly audit: AuditEntry[] = [];
   /** Hashes by name. */
   readonly tokens = new Map<string, string>();

@@ -25,6 +25,7 @@ import {
 } from '../../../src/ports/execution-repo.js';
 import { type Page, type PageRequest } from '../../../src/ports/task-repo.js';
 import { type ExecutionState, type MemoryDb, type Transaction } from './memory-db.js';
+import { recordOwed } from './memory-hook-repo.js';
 import { shown } from './memory-task-repo.js';
 
 /** ExecutionRepo.apply within a transaction. */
@@ -37,6 +38,7 @@ export function applyReports(tx: Transaction, db: MemoryDb, reports: readonly Ex
     if (entries === undefined) tx.set(db.ledger, report.executionId, [report]);
     else tx.append(entries, report);
   }
+  recordOwed(tx, db, reports);
 }
 
 /** The state with the highest progress wins; the earliest start is kept of all. */
@@ -70,7 +72,7 @@ export class MemoryExecutionRepo implements ExecutionRepo {
   async find(
     id: string,
   ): Promise<{ readonly execution: Execution; readonly ledger: readonly LedgerEntry[] } | null> {
-    const execution = this.executionOf(id);
+    const execution = executionOf(this.db, id);
     return execution === null ? null : { execution, ledger: ledgerOf(execution, ledgerRows(this.db, id)) };
   }
 
@@ -80,7 +82,7 @@ export class MemoryExecutionRepo implements ExecutionRepo {
     const found: Execution[] = [];
     for (const [id, { event }] of this.db.events) {
       if ((taskId !== undefined && event.taskId !== taskId) || (cursor !== null && id >= cursor)) continue;
-      const execution = this.executionOf(id);
+      const execution = executionOf(this.db, id);
       if (execution !== null && (status === undefined || execution.status === status)) found.push(execution);
     }
     found.sort((a, b) => (a.event.id > b.event.id ? -1 : 1));
@@ -109,33 +111,33 @@ export class MemoryExecutionRepo implements ExecutionRepo {
       if (found.length >= limit) break;
       const { updatedAt = Infinity } = this.db.states.get(id) ?? {};
       if (updatedAt >= updatedBefore || (afterId !== null && id <= afterId)) continue;
-      const execution = this.executionOf(id);
+      const execution = executionOf(this.db, id);
       if (execution === null) continue;
       const task = this.db.tasks.get(execution.event.taskId);
       found.push({ execution, task: task === undefined ? null : shown(task), updatedAt });
     }
     return found;
   }
+}
 
-  private executionOf(id: string): Execution | null {
-    const event = this.db.events.get(id)?.event;
-    if (event === undefined) return null;
-    const { report = null, startedAt = null } = this.db.states.get(id) ?? {};
-    if (report === null) return pendingExecution(event);
-    const { status, reason, message, worker, generation, attempt, finishedAt, evidence } = report;
-    return {
-      event,
-      status,
-      reason,
-      message: cutOrNull(message, LENGTHS.message),
-      worker: cutOrNull(worker, LENGTHS.node),
-      generation,
-      attempt,
-      startedAt,
-      finishedAt,
-      evidence: recordOf(evidenceText(evidence)) as Evidence,
-    };
-  }
+export function executionOf(db: MemoryDb, id: string): Execution | null {
+  const event = db.events.get(id)?.event;
+  if (event === undefined) return null;
+  const { report = null, startedAt = null } = db.states.get(id) ?? {};
+  if (report === null) return pendingExecution(event);
+  const { status, reason, message, worker, generation, attempt, finishedAt, evidence } = report;
+  return {
+    event,
+    status,
+    reason,
+    message: cutOrNull(message, LENGTHS.message),
+    worker: cutOrNull(worker, LENGTHS.node),
+    generation,
+    attempt,
+    startedAt,
+    finishedAt,
+    evidence: recordOf(evidenceText(evidence)) as Evidence,
+  };
 }
 
 /** In order of time, each once. */

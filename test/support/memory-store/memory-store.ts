@@ -4,6 +4,7 @@ import { AxError } from '../../../src/domain/errors.js';
 import { SettableClock, type Store } from '../store.js';
 import { MemoryDb } from './memory-db.js';
 import { MemoryExecutionRepo } from './memory-execution-repo.js';
+import { MemoryHookRepo } from './memory-hook-repo.js';
 import { MemoryHistoryRepo } from './memory-history-repo.js';
 import { MemoryTaskRepo } from './memory-task-repo.js';
 import { MemoryTriggerRepo } from './memory-trigger-repo.js';
@@ -62,6 +63,7 @@ export async function openMemoryStore(): Promise<Store> {
     tokens: new MemoryTokenRepo(db),
     audit: new MemoryAuditLog(db),
     history: new MemoryHistoryRepo(db),
+    hooks: new MemoryHookRepo(db),
     clock,
     spoil: async (id, column, value) => {
       const stored = db.tasks.get(id);
