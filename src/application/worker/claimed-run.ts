@@ -5,6 +5,7 @@ import { type ClaimAnswer, type ClaimProgress } from '../../ports/claims.js';
 import { type Executor, type StopReason } from '../../ports/executor.js';
 import { type QueueMessage } from '../../ports/queue.js';
 import { traceIdOf } from '../../ports/tracer.js';
+import { owing } from '../owing.js';
 import { HeldClaim } from './held-claim.js';
 import { type QueueLife } from './queue-life.js';
 import { type RunDeps } from './run-deps.js';
@@ -189,7 +190,7 @@ export class ClaimedRun {
   private async finish(report: ExecutionReport): Promise<void> {
     const { metrics, logger } = this.deps;
     const { task } = this.message;
-    if (!(await this.held.finish(report)))
+    if (!(await this.held.finish(owing(report, task))))
       return logger.warn(this.facts(), 'late report refused, the claim was lost');
     const reason = report.reason ?? 'none';
     metrics.count('executions_total', { status: report.status, reason });

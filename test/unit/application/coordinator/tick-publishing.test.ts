@@ -41,7 +41,7 @@ describe('Tick, from commit to queue', () => {
     await harness.clock.advance(1000);
     await node.tick.turn();
     const { event } = (await harness.only()).execution;
-    const { name, group, executor, params, policy, pool } = task;
+    const { name, group, executor, params, policy, hooks, pool } = task;
     const [delivery] = await harness.broker.queue.take({
       pools: ['default'],
       taker: 'test',
@@ -53,7 +53,7 @@ describe('Tick, from commit to queue', () => {
     });
     expect(delivery?.message).toEqual({
       event,
-      task: { id: task.id, name, group, executor, params, policy, pool },
+      task: { id: task.id, name, group, executor, params, policy, hooks, pool },
       queueEpoch: 'life-1',
       generationFloor: 0,
       publishedAt: BASE + 1000,
