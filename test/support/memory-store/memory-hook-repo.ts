@@ -35,9 +35,10 @@ export class MemoryHookRepo implements HookRepo {
     return this.db.transaction((tx) => {
       tx.statement('UPDATE hook_delivery');
       return due.map((delivery) => {
-        const { executionId, dueAt: _, ...rest } = delivery;
+        const { executionId, taskId, taskName, group, hook, failures } = delivery;
         tx.set(this.db.deliveries, executionId, { ...delivery, dueAt: now + leaseMs });
-        return { ...rest, executionId, execution: executionOf(this.db, executionId) };
+        const execution = executionOf(this.db, executionId);
+        return { executionId, taskId, taskName, group, hook, failures, execution };
       });
     });
   }
