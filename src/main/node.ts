@@ -30,7 +30,8 @@ interface RunningLoop {
  * One ax process, from start to stop. Start: connect and check the stores → first look at the time reference → wire → admin token →
  * listen → clock → loops.
  * Stop: not ready → tick, recovery and the look at pools (the lease is released) → worker (says that it drains, drains, heartbeats last,
- * withdraws) → collector (applies what came in) → post-hooks (those on their way) → API → executors → clock → stores. Nothing is closed before its users have ended.
+ * withdraws) → collector (applies what came in) → post-hooks (those on their way) → API → executors → clock → stores. Nothing is closed
+ * before its users have ended.
  */
 export class Node {
   /** The generated admin token, on the first start only. */
