@@ -22,6 +22,11 @@ export class Rabbit {
     return new Rabbit(model, await model.createChannel());
   }
 
+  /** Of nothing yet. */
+  nameFor(what: string): string {
+    return uniqueName(what);
+  }
+
   /** A durable queue under a name of its own. */
   async queue(options: Options.AssertQueue = {}): Promise<string> {
     const { queue } = await this.channel.assertQueue(uniqueName('queue'), { durable: true, ...options });
