@@ -16,9 +16,11 @@ import { type Backend, openBackend } from './backend.js';
 import { type Config } from './config.js';
 import { createContainer, hasCoordinator, hasWorker } from './container.js';
 import { executorsModule, systemModule, telemetryModule } from './modules/adapters.js';
+import { replyQueuesOf } from './reply-queues.js';
 import { TOKENS as T } from './tokens.js';
 
-type LoopName = 'clock' | 'schedule' | 'recover' | 'pools' | 'worker' | 'announce' | 'collect' | 'hooks';
+type LoopName =
+  'clock' | 'schedule' | 'recover' | 'pools' | 'worker' | 'receipts' | 'announce' | 'collect' | 'hooks';
 
 /** A loop and the signal that ends it. */
 interface RunningLoop {
@@ -30,8 +32,8 @@ interface RunningLoop {
  * One ax process, from start to stop. Start: connect and check the stores → first look at the time reference → wire → admin token →
  * listen → clock → loops.
  * Stop: not ready → tick, recovery and the look at pools (the lease is released) → worker (says that it drains, drains, heartbeats last,
- * withdraws) → collector (applies what came in) → post-hooks (those on their way) → API → executors → clock → stores. Nothing is closed
- * before its users have ended.
+ * withdraws) → reply queues → collector (applies what came in) → post-hooks (those on their way) → API → executors → clock → stores.
+ * Nothing is closed before its users have ended.
  */
 export class Node {
   /** The generated admin token, on the first start only. */
@@ -105,6 +107,7 @@ export class Node {
       this.begin('pools', container.get(T.watchPools));
     }
     if (hasWorker(config)) {
+      this.begin('receipts', replyQueuesOf(config, container));
       this.begin('worker', container.get(T.workerLoop));
       this.begin('announce', container.get(T.announceWorker));
     }
@@ -116,6 +119,7 @@ export class Node {
     this.container.get(T.readiness).stopping();
     await Promise.all([this.end('schedule'), this.end('recover'), this.end('pools')]);
     await this.endWorker();
+    await this.end('receipts');
     await this.end('collect');
     await this.end('hooks');
     await this.http?.close();

@@ -17,6 +17,7 @@ interface CounterLabels {
   results_applied_total: Record<string, never>;
   prechecks_total: { result: 'passed' | 'failed' };
   post_hooks_total: { result: 'sent' | 'failed' | 'given_up' };
+  mq_receipts_total: { answer: string };
   poison_messages_total: { stream: 'queue' | 'results' };
 }
 

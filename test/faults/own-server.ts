@@ -73,6 +73,11 @@ export class OwnServer {
     });
   }
 
+  /** Runs one of the shell scripts among its files. */
+  async script(name: string, ...args: string[]): Promise<void> {
+    await promisify(execFile)('sh', [join(this.place.directory, name), ...args], this.surroundings());
+  }
+
   /** Ends the server and removes its files. */
   async remove(): Promise<void> {
     await this.kill();

@@ -34,6 +34,11 @@ export class Rabbit {
     return queue;
   }
 
+  /** A durable queue of this name, which is not taken away. */
+  async declare(queue: string): Promise<void> {
+    await this.channel.assertQueue(queue, { durable: true });
+  }
+
   /** A direct exchange under a name of its own, without a queue. */
   async exchange(): Promise<string> {
     const { exchange } = await this.channel.assertExchange(uniqueName('exchange'), 'direct');
@@ -53,8 +58,22 @@ export class Rabbit {
     });
   }
 
+  /** All messages, acknowledged; their ids. */
+  async drain(queue: string): Promise<string[]> {
+    const ids: string[] = [];
+    for (;;) {
+      const message = await this.channel.get(queue, { noAck: true });
+      if (message === false) return ids;
+      ids.push(String(message.properties.messageId));
+    }
+  }
+
   async count(queue: string): Promise<number> {
     return (await this.channel.checkQueue(queue)).messageCount;
+  }
+
+  async consumers(queue: string): Promise<number> {
+    return (await this.channel.checkQueue(queue)).consumerCount;
   }
 
   send(queue: string, content: string, options: Options.Publish = {}): void {

@@ -60,6 +60,10 @@ export const COUNTERS: { readonly [N in CounterName]: Definition<N> } = {
     help: 'Tries to tell a post-hook.',
     labels: { result: 'sent, failed (and tried again) or given_up' },
   },
+  mq_receipts_total: {
+    help: 'Receipts taken from reply queues.',
+    labels: { answer: 'accepted, or why it counted for nothing' },
+  },
   poison_messages_total: {
     help: 'Messages dropped because they cannot be decoded.',
     labels: { stream: 'queue or results' },

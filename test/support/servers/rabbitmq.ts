@@ -75,6 +75,7 @@ ${epmd} &
 until ${epmd} -names >/dev/null 2>&1; do sleep 0.1; done
 exec ${server}
 `,
+        /** rabbitmqctl for this instance. */
         control: `${surroundings(place)}\nexec ${control} "$@"\n`,
       }),
       commands: ({ directory }) => [['sh', `${directory}/server`]],
