@@ -20,6 +20,8 @@ export interface MqExecutorSpec {
 const MAX_SHORT_STRING_BYTES = 255;
 const BROKER_NAME = /^[a-z][a-z0-9_]{0,31}$/;
 const MAX_HEADERS = 50;
+/** Names and values together: half of what clients can encode, since ax adds headers of its own. */
+const MAX_HEADER_BYTES = 32_768;
 /** Set by ax itself. */
 const RESERVED_HEADERS = /^(traceparent|tracestate|x-ax-.*)$/i;
 
@@ -69,7 +71,18 @@ function headerProblems(headers: Readonly<Record<string, string>>): FieldProblem
     names.length > MAX_HEADERS
       ? [{ field: 'executor.headers', problem: `has ${names.length} headers`, fix }]
       : [];
-  return [...count, ...names.flatMap((name) => headerProblem(name, headers[name] ?? ''))];
+  const bytes = new TextEncoder().encode(Object.entries(headers).flat().join('')).length;
+  const size =
+    bytes > MAX_HEADER_BYTES
+      ? [
+          {
+            field: 'executor.headers',
+            problem: `has ${bytes} bytes`,
+            fix: `use at most ${MAX_HEADER_BYTES} bytes`,
+          },
+        ]
+      : [];
+  return [...count, ...size, ...names.flatMap((name) => headerProblem(name, headers[name] ?? ''))];
 }
 
 function headerProblem(name: string, value: string): FieldProblem[] {
