@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { AxError } from '../domain/errors.js';
 import { brokerProblems, brokersOf, isBrokerVariable } from './broker-variables.js';
 import { DEFAULT_MAX_WAITING } from '../ports/claims.js';
+import { egressRules } from './egress-variables.js';
+import { isSecretVariable, secretsOf } from './secret-variables.js';
 
 export type Role = 'all' | 'coordinator' | 'worker';
 
@@ -28,6 +30,8 @@ export interface Config {
   readonly namespace: string;
   readonly nodeId: string;
   readonly http: { readonly host: string; readonly port: number };
+  /** Where targets reach the API, without a slash at its end; null: not known. */
+  readonly publicUrl: string | null;
   readonly adminToken: string | null;
   readonly log: { readonly level: string; readonly isPretty: boolean };
   readonly tickMs: number;
@@ -41,6 +45,10 @@ export interface Config {
   readonly clockLimitMs: number;
   /** AMQP URLs by the names that tasks use. */
   readonly brokers: ReadonlyMap<string, string>;
+  /** Secrets that sign requests, by the names that tasks use. */
+  readonly secrets: ReadonlyMap<string, string>;
+  /** Rules for the calls of this worker. */
+  readonly egress: { readonly allow: readonly string[]; readonly deny: readonly string[] };
   /** Null: this worker runs no shell tasks. */
   readonly shell: ShellConfig | null;
 }
@@ -64,7 +72,7 @@ const url = (protocols: readonly string[], example: string) =>
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const name = z.string().regex(NAME, 'use 1 to 64 letters, digits, ".", "_" or "-"');
 
-/** Every variable ax reads but those that name brokers, with its form and default; docs/configuration.md says what each is for. */
+/** Every variable ax reads but those that name brokers and secrets, with its form and default; docs/configuration.md says what each is for. */
 const VARIABLES = {
   AX_MYSQL_URL: url(['mysql:', 'mariadb:'], 'mysql://user:password@host:3306/ax').optional(),
   AX_REDIS_URL: url(['redis:', 'rediss:'], 'redis://host:6379').optional(),
@@ -73,6 +81,12 @@ const VARIABLES = {
   AX_NODE_ID: name.optional(),
   AX_HTTP_HOST: z.string().min(1).default('127.0.0.1'),
   AX_HTTP_PORT: whole(0, 65_535, 8080),
+  AX_HTTP_ALLOW: egressRules,
+  AX_HTTP_DENY: egressRules,
+  AX_PUBLIC_URL: url(['http:', 'https:'], 'https://ax.example')
+    .refine((text) => !/[@?#]/.test(text), 'leave out user, query and fragment')
+    .transform((text) => new URL(text).href.replace(/\/+$/, ''))
+    .optional(),
   AX_ADMIN_TOKEN: z
     .string()
     .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without blanks')
@@ -126,6 +140,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: bool
         .replaceAll(/[^A-Za-z0-9._-]/g, '-')
         .slice(0, 48)}-${process.pid}`,
     http: { host: values.AX_HTTP_HOST, port: values.AX_HTTP_PORT },
+    publicUrl: values.AX_PUBLIC_URL ?? null,
     adminToken: values.AX_ADMIN_TOKEN ?? null,
     log: {
       level: values.AX_LOG_LEVEL,
@@ -142,6 +157,8 @@ export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: bool
     drainMs: values.AX_DRAIN_SEC * 1000,
     clockLimitMs: values.AX_CLOCK_LIMIT_MS,
     brokers: brokersOf(env),
+    secrets: secretsOf(env),
+    egress: { allow: values.AX_HTTP_ALLOW, deny: values.AX_HTTP_DENY },
     shell: values.AX_SHELL_ENABLED === 'true' ? shellOf(values, env) : null,
   };
 }
@@ -221,7 +238,7 @@ function unknownNames(env: NodeJS.ProcessEnv): string[] {
   return Object.keys(env)
     .filter((key) => key.startsWith('AX_') && !key.startsWith('AX_TEST_'))
     .filter((key) => !known.includes(key) && !RUN_VARIABLES.includes(key))
-    .filter((key) => !isBrokerVariable(key))
+    .filter((key) => !isBrokerVariable(key) && !isSecretVariable(key))
     .map((key) => {
       const nearest = known.toSorted((a, b) => leven(key, a) - leven(key, b))[0] ?? '';
       const isNear = leven(key, nearest) <= Math.max(2, key.length / 4);

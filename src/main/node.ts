@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Container } from 'inversify';
+import { EgressRules } from '../adapters/executors/egress-rules.js';
 import { HttpExecutor } from '../adapters/executors/http-executor.js';
 import { replyQueueOf } from '../adapters/executors/mq/mq-message.js';
 import { MqExecutor } from '../adapters/executors/mq/mq-executor.js';
@@ -56,9 +57,10 @@ export class Node {
     const metrics = new PrometheusMetrics();
     const backend = await openBackend(config, { machine: new SystemClock(), random, metrics, logger });
     const { clock } = backend;
-    const { brokers, namespace } = config;
+    const { brokers, namespace, secrets } = config;
+    const egress = new EgressRules(config.egress);
     const executors: Executor[] = [
-      new HttpExecutor({ clock, version }),
+      new HttpExecutor({ clock, version, secrets, egress }),
       new MqExecutor({ brokers, replyQueue: replyQueueOf(namespace), clock, random, logger }),
       ...(config.shell === null ? [] : [new ShellExecutor({ clock, ...config.shell })]),
     ];

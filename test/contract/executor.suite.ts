@@ -12,6 +12,8 @@ import { until } from '../support/until.js';
 export interface ExecutorPeer {
   /** Ends well at once. */
   readonly succeeding: ExecutorSpec;
+  /** Takes the work over at once and answers for it later; absent: this kind of target answers by itself. */
+  readonly accepting?: ExecutorSpec;
   /** Ends badly at once. */
   readonly failing: ExecutorSpec;
   /** Works until `complete` is called, and then ends well. */
@@ -106,6 +108,26 @@ export function executorSuite(name: string, factory: (clock: Clock) => Promise<E
       expect(outcome.reason).toBeTypeOf('string');
       expect(outcome.message).toMatch(/^.+$/);
       expect(Object.keys(outcome.evidence).length).toBeGreaterThan(1);
+    });
+
+    it('says delivered when the target takes over what it was asked a receipt for', async (test) => {
+      const { accepting } = peer;
+      if (accepting === undefined) return test.skip('its targets take nothing over');
+      const request = buildRequest(accepting, { receipt: { token: 'token-1', url: null } });
+      const outcome = await executor.execute(request, controller.signal);
+      expect(outcome.status).toBe('delivered');
+      expect(outcome.evidence['duration_ms']).toBeTypeOf('number');
+      expect(peer.begun(request.executionId)).toBe(1);
+    });
+
+    it('is not delivered when the signal was aborted before', async (test) => {
+      const { accepting } = peer;
+      if (accepting === undefined) return test.skip('its targets take nothing over');
+      controller.abort('cancelled' satisfies StopReason);
+      const request = buildRequest(accepting, { receipt: { token: 'token-1', url: null } });
+      const outcome = await executor.execute(request, controller.signal);
+      expect(outcome).toMatchObject({ status: 'fail', reason: 'cancelled' });
+      expect(peer.begun(request.executionId)).toBe(0);
     });
 
     it('waits for a target that takes its time', async () => {

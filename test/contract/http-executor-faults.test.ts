@@ -8,7 +8,7 @@ import { Callee, type CalleeOptions } from '../support/callee.js';
 import { raw, replyThenClose, stallHeaders } from '../support/callee-answers.js';
 import { openFullBacklog } from '../support/full-backlog.js';
 import { until } from '../support/until.js';
-import { buildRequest } from './executor.suite.js';
+import { buildRequest, outcomeOf } from './executor.suite.js';
 
 const pem = (file: string) => readFileSync(new URL(`../support/tls/${file}`, import.meta.url), 'utf8');
 const TLS = { key: pem('self-signed.key.pem'), cert: pem('self-signed.cert.pem') };
@@ -46,7 +46,7 @@ describe('HttpExecutor and a callee at fault', () => {
   });
 
   const call = (url: string, timeoutMs = 20_000, signal = new AbortController().signal) =>
-    executor.execute(buildRequest(postTo(url), { timeoutMs }), signal);
+    outcomeOf(executor, buildRequest(postTo(url), { timeoutMs }), signal);
 
   describe('before the request is out', () => {
     it('refused: fail, connect', async () => {

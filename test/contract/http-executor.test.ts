@@ -7,7 +7,7 @@ import { BASE } from '../support/builders.js';
 import { Callee } from '../support/callee.js';
 import { endlessBody, largeBody, raw, redirect, reply, stallBody } from '../support/callee-answers.js';
 import { until } from '../support/until.js';
-import { buildRequest, executorSuite } from './executor.suite.js';
+import { buildRequest, executorSuite, outcomeOf } from './executor.suite.js';
 
 const specAt = (url: string, overrides: Partial<HttpExecutorSpec> = {}): HttpExecutorSpec => ({
   type: 'http',
@@ -26,6 +26,7 @@ executorSuite('HttpExecutor', async (clock) => {
     executor: new HttpExecutor({ clock, version: '0.0.0' }),
     peer: {
       succeeding: specAt(callee.on('/succeeding', reply({ body: 'done' }))),
+      accepting: specAt(callee.on('/accepting', reply({ status: 202, body: 'begun' })), { ack: 'receipt' }),
       failing: specAt(callee.on('/failing', reply({ status: 500, body: 'no' }))),
       lasting: specAt(
         callee.on('/lasting', async (socket, request) => {
@@ -56,7 +57,7 @@ describe('HttpExecutor', () => {
   });
 
   const call = (url: string, timeoutMs = 20_000) =>
-    executor.execute(buildRequest(specAt(url), { timeoutMs }), new AbortController().signal);
+    outcomeOf(executor, buildRequest(specAt(url), { timeoutMs }), new AbortController().signal);
 
   describe('sends', () => {
     it('POST with the run in the body and in the headers, beside those of the task', async () => {

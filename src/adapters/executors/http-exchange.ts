@@ -2,6 +2,7 @@ import { isIP, type Socket, connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type buildConnector, Client, type Dispatcher, errors } from 'undici';
 import { type StopReason } from '../../ports/executor.js';
+import { type EgressRules } from './egress-rules.js';
 import { type HttpRequest } from './http-request.js';
 import { OutputTail } from './output-tail.js';
 
@@ -40,7 +41,10 @@ export class HttpExchange {
   private reject!: (bug: Error) => void;
 
   /** `ca`: trusted authorities as PEM instead of the process's own. */
-  constructor(private readonly ca?: string) {
+  constructor(
+    private readonly egress: EgressRules,
+    private readonly ca?: string,
+  ) {
     this.ended = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -97,17 +101,25 @@ export class HttpExchange {
       return;
     }
     const { hostname: host, protocol } = options;
+    const refusal = isIP(host) === 0 ? null : this.egress.refusal(host, host);
+    if (refusal !== null) {
+      this.end({ kind: 'broken', error: refusal });
+      return;
+    }
+    // Only addresses that were judged are connected to, so a name that resolves to another one a moment later gains nothing.
+    const { lookup } = this.egress;
     const isTls = protocol === 'https:';
     const port = Number(options.port || (isTls ? 443 : 80));
     const socket = isTls
       ? connectTls({
           host,
           port,
+          lookup,
           servername: isIP(host) === 0 ? host : '',
           ALPNProtocols: ['http/1.1'],
           ...(this.ca === undefined ? {} : { ca: this.ca }),
         })
-      : connectTcp({ host, port });
+      : connectTcp({ host, port, lookup });
     this.socket = socket;
     this.phase = isIP(host) === 0 ? 'dns' : 'connect';
     const onError = (error: Error) => callback(error, null);

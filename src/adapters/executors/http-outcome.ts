@@ -1,5 +1,7 @@
 import { type Evidence, type Outcome } from '../../domain/execution.js';
 import { type Reason } from '../../domain/reason.js';
+import { type Delivered } from '../../ports/executor.js';
+import { CallRefused } from './call-refused.js';
 import { type ExchangeEnd, type HttpExchange, type Phase } from './http-exchange.js';
 import { printable } from './output-tail.js';
 
@@ -25,19 +27,24 @@ const DOING: Readonly<Record<Phase, string>> = {
 const MAX_LOCATION = 2048;
 
 /**
- * What an ended exchange means. Evidence: `duration_ms` always; `http_status`, `location`, `bytes` and `output_tail` as far as a
+ * What an ended exchange means. `awaitsReceipt`: a 202 says that the target took the attempt over; any other 2xx, that it has done it. Evidence: `duration_ms` always; `http_status`, `location`, `bytes` and `output_tail` as far as a
  * response came; `phase` if it did not come to its end; `error_code` as Node or undici gave it.
  */
 export function outcomeOf(
   exchange: HttpExchange,
   end: ExchangeEnd,
-  times: { readonly durationMs: number; readonly timeoutMs: number },
-): Outcome {
+  {
+    awaitsReceipt,
+    ...times
+  }: { readonly durationMs: number; readonly timeoutMs: number; readonly awaitsReceipt: boolean },
+): Outcome | Delivered {
   const evidence = { ...evidenceOf(exchange, end), duration_ms: Math.round(times.durationMs) };
   const doing = DOING[exchange.phase];
   switch (end.kind) {
     case 'answered':
-      return answered(exchange, evidence);
+      return awaitsReceipt && exchange.httpStatus === 202
+        ? { status: 'delivered', evidence }
+        : answered(exchange, evidence);
     case 'deadline': {
       const message = `no complete response within ${times.timeoutMs} ms; ended ${doing}`;
       return { status: 'timeout', reason: 'deadline', message, evidence };
@@ -45,7 +52,12 @@ export function outcomeOf(
     case 'stopped':
       return { status: 'fail', reason: end.reason, message: `${end.reason} ${doing}`, evidence };
     case 'broken': {
-      const message = `${printable(errorLine(end.error))} ${doing}`;
+      const { error } = end;
+      if (error instanceof CallRefused) {
+        const { reason, message } = error;
+        return { status: 'fail', reason, message, evidence: { ...evidence, ...error.evidence } };
+      }
+      const message = `${printable(errorLine(error))} ${doing}`;
       return { status: 'fail', reason: BROKEN_REASON[exchange.phase], message, evidence };
     }
   }

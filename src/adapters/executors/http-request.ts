@@ -35,9 +35,16 @@ export function httpRequestOf(request: ExecutorRequest<HttpExecutorSpec>, versio
       'X-Ax-Attempt': String(request.attempt),
       'X-Ax-Schedule-At': String(request.slot),
       'X-Ax-Fired-At': String(request.firedAt),
+      ...receiptHeaders(request),
     },
     body,
   };
+}
+
+function receiptHeaders({ receipt }: ExecutorRequest<HttpExecutorSpec>): Record<string, string> {
+  if (receipt === null) return {};
+  const { token, url } = receipt;
+  return { 'X-Ax-Receipt-Token': token, ...(url === null ? {} : { 'X-Ax-Receipt-Url': url }) };
 }
 
 const hasUserAgent = (headers: Readonly<Record<string, string>>): boolean =>

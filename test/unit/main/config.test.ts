@@ -101,6 +101,52 @@ describe('configuration', () => {
     expect(text).not.toContain('secret');
   });
 
+  it('knows secrets by the names that tasks use', () => {
+    const env = { AX_SECRET_ORDERS: 's3cret', AX_SECRET_A1_B: 'x=', AX_SECRET_OLD: '' };
+    expect([...parse(env).secrets]).toEqual([
+      ['ORDERS', 's3cret'],
+      ['A1_B', 'x='],
+    ]);
+    expect(problemsOf({ AX_SECRET_orders: 's3cret' })).toMatch(/AX_SECRET_orders: unknown variable/);
+    expect(problemsOf({ AX_SECRET_: 's3cret', AX_TICK_MS: 'x', AX_SECRET_ORDERS: 's3cret' })).not.toContain(
+      's3cret',
+    );
+  });
+
+  it('reads egress rules, and names each one that is none', () => {
+    expect(
+      parse({ AX_HTTP_ALLOW: ' *.example , 10.0.0.0/8,,fd00::/8', AX_HTTP_DENY: '10.1.2.3' }).egress,
+    ).toEqual({
+      allow: ['*.example', '10.0.0.0/8', 'fd00::/8'],
+      deny: ['10.1.2.3'],
+    });
+    expect(parse({}).egress).toEqual({ allow: [], deny: [] });
+    const text = problemsOf({ AX_HTTP_ALLOW: 'good,10.0.0.0/33', AX_HTTP_DENY: 'http://orders,300.1.1.1' });
+    expect(text).toContain('AX_HTTP_ALLOW: "10.0.0.0/33"');
+    expect(text).toContain('AX_HTTP_DENY: "http://orders"');
+    expect(text).toContain('AX_HTTP_DENY: "300.1.1.1"');
+    expect(text).not.toContain('"good"');
+  });
+
+  it.each([
+    ['https://ax.example', 'https://ax.example'],
+    ['http://AX.example:8080/', 'http://ax.example:8080'],
+    ['https://example/ax//', 'https://example/ax'],
+  ])('reads the public URL %s', (text, url) => {
+    expect(parse({ AX_PUBLIC_URL: text }).publicUrl).toBe(url);
+  });
+
+  it.each([
+    'ax.example',
+    'ftp://ax.example',
+    'https://ann:x@ax.example',
+    'https://ax.example/?a',
+    'https://ax.example/#a',
+  ])('refuses the public URL %s', (text) => {
+    expect(parse({}).publicUrl).toBeNull();
+    expect(problemsOf({ AX_PUBLIC_URL: text })).toContain('AX_PUBLIC_URL: ');
+  });
+
   it('takes an empty value as not set', () => {
     expect(parse({ AX_HTTP_PORT: '', AX_MYSQL_URL: '' }).http.port).toBe(8080);
   });

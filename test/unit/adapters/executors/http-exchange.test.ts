@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { EgressRules } from '../../../../src/adapters/executors/egress-rules.js';
 import { HttpExchange } from '../../../../src/adapters/executors/http-exchange.js';
 import { Callee } from '../../../support/callee.js';
 
@@ -24,7 +25,7 @@ vi.mock('undici', async (original) => ({
 describe('HttpExchange', () => {
   it('opens one connection and no second, whatever undici tries', async () => {
     const callee = await Callee.start();
-    const exchange = new HttpExchange();
+    const exchange = new HttpExchange(new EgressRules());
     exchange.send({ origin: callee.origin, path: '/', method: 'POST', headers: {}, body: '{}' });
     expect(await exchange.ended).toMatchObject({ kind: 'broken' });
     expect(callee.connections).toBe(1);
