@@ -5,7 +5,7 @@ import { soak } from './soak.js';
 const USAGE = `npm run faults -- [options]
   --times N     how often each nemesis strikes (5)
   --minutes M   instead: rounds of all nemeses until M minutes have passed
-  --only TEXT   only nemeses with this in their name
+  --only TEXTS  only nemeses with one of these in their name, separated by commas
   --lanes N     clusters side by side (3)
   --soak M      instead: random nemeses for M minutes on one cluster, and what its processes used
   --seed S      of the choices between variants (1)`;
@@ -29,7 +29,7 @@ export async function main(args: string[]): Promise<number> {
     return 0;
   }
   if (values.soak !== undefined) {
-    const breaches = await soak(Number(values.soak), Number(values.seed), print);
+    const breaches = await soak(Number(values.soak), Number(values.seed), values.only ?? null, print);
     print(breaches.join('\n'));
     return breaches.length === 0 ? 0 : 1;
   }

@@ -41,7 +41,9 @@ export function plan(times: number, only: string | null): Nemesis[] {
   const pairs = PAIRS.map(([first, second]) => pair(first, second));
   const mixed = Array.from({ length: times }, (_, i) => pairs[i % pairs.length] as Nemesis);
   const alone = Array.from({ length: times }, () => single).flat();
-  const planned = [...alone, ...mixed].filter(({ name }) => only === null || name.includes(only));
+  const planned = [...alone, ...mixed].filter(
+    ({ name }) => only === null || only.split(',').some((part) => name.includes(part)),
+  );
   if (planned.length === 0) throw new Error(`--only ${only}: there is ${names().join(', ')}`);
   return planned;
 }

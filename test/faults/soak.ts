@@ -27,6 +27,7 @@ interface Life {
 export async function soak(
   minutes: number,
   seed: number,
+  only: string | null,
   say: (line: string) => void,
 ): Promise<readonly string[]> {
   const lane = await Lane.start(1, seed);
@@ -37,7 +38,7 @@ export async function soak(
     const breaches: string[] = [];
     const endAt = Date.now() + minutes * 60_000;
     for (let number = 1; Date.now() < endAt; number++) {
-      const nemesis = lane.pick(plan(7, null));
+      const nemesis = lane.pick(plan(7, only));
       const episode = await Episode.run(lane, nemesis, number, 5);
       const { slots, findings } = await episode.judge();
       for (const finding of findings.slice(0, 5)) breaches.push(await explain(lane, finding));
