@@ -4,14 +4,17 @@ import { CollectResults } from '../src/application/coordinator/collect-results.j
 import { messageFor } from '../src/application/message-for.js';
 import { Readiness } from '../src/application/readiness.js';
 import { Heartbeats } from '../src/application/worker/heartbeats.js';
+import { ReceiptDesk } from '../src/application/worker/receipt-desk.js';
 import { RunExecution } from '../src/application/worker/run-execution.js';
 import { WorkerLoop } from '../src/application/worker/worker-loop.js';
 import { RedisClaims } from '../src/adapters/redis/redis-claims.js';
 import { RedisQueue } from '../src/adapters/redis/redis-queue.js';
+import { RedisReceipts } from '../src/adapters/redis/redis-receipts.js';
 import { RedisResults } from '../src/adapters/redis/redis-results.js';
 import { RedisStops } from '../src/adapters/redis/redis-stops.js';
 import { SqlExecutionRepo } from '../src/adapters/sql/sql-execution-repo.js';
 import { SystemClock } from '../src/adapters/system/system-clock.js';
+import { Sha256TokenHash } from '../src/adapters/system/sha256-token-hash.js';
 import { SystemRandom } from '../src/adapters/system/system-random.js';
 import { UuidIds } from '../src/adapters/system/uuid-ids.js';
 import { PrometheusMetrics } from '../src/adapters/telemetry/prometheus-metrics.js';
@@ -86,6 +89,7 @@ async function axRuns(): Promise<number> {
   const metrics = new PrometheusMetrics();
   const readiness = new Readiness(clock, 60_000);
   const common = { clock, metrics, logger: SILENT, readiness };
+  const receipts = new RedisReceipts(redis);
   const worker = `bench-${ids.next()}`;
   const heartbeats = new Heartbeats({ ...common, claims, stops: new RedisStops(redis), claimTtlMs: 15_000 });
   const runExecution = new RunExecution({
@@ -94,6 +98,10 @@ async function axRuns(): Promise<number> {
     claims,
     heartbeats,
     executors: new Map([[INSTANT.type, INSTANT]]),
+    receipts,
+    receiptDesk: new ReceiptDesk({ ...common, receipts }),
+    tokenHash: new Sha256TokenHash(),
+    publicUrl: null,
     random: new SystemRandom(),
     tracer: new W3cTracer(),
     worker,

@@ -55,7 +55,10 @@ interface ClaimedAttempts {
   readonly attempts: readonly (number | null)[];
 }
 
-/** A claim alone stands for an attempt, unless it says that none ran. Two workers have one generation if the queue forgot the first. */
+/**
+ * A claim alone stands for an attempt, unless it says that none ran; one that resumes an attempt only waited for its receipt. Two workers have
+ * one generation if the queue forgot the first.
+ */
 function claimsOf(steps: readonly RecordedStep[]): ClaimedAttempts[] {
   const claims = new Map<string, RecordedStep[]>();
   for (const step of steps.filter(({ generation }) => generation > 0)) {
@@ -66,7 +69,8 @@ function claimsOf(steps: readonly RecordedStep[]): ClaimedAttempts[] {
     const { generation = 0, node = '' } = own[0] ?? {};
     const told = [...new Set(own.flatMap((step) => (tellsOfAttempt(step) ? [step.attempt] : [])))];
     const hasBegun = own.some(({ kind }) => kind === 'claimed') && !own.some(({ attempt }) => attempt === 0);
-    const attempts = told.length > 0 ? told : hasBegun ? [null] : [];
+    const resumed = own.find(({ kind }) => kind === 'resumed')?.attempt;
+    const attempts = (told.length > 0 ? told : hasBegun ? [null] : []).filter((number) => number !== resumed);
     return { generation, node, takesOver: own.some(({ kind }) => kind === 'reclaimed'), attempts };
   });
 }

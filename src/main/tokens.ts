@@ -11,6 +11,7 @@ import { type Readiness } from '../application/readiness.js';
 import { type UseCases } from '../application/use-cases.js';
 import { type AnnounceWorker } from '../application/worker/announce-worker.js';
 import { type Heartbeats } from '../application/worker/heartbeats.js';
+import { type ReceiptDesk } from '../application/worker/receipt-desk.js';
 import { type RunExecution } from '../application/worker/run-execution.js';
 import { type WorkerLoop } from '../application/worker/worker-loop.js';
 import { type AuditLog } from '../ports/audit.js';
@@ -86,6 +87,7 @@ export const TOKENS = {
   watchPools: token<WatchPools>('WatchPools'),
   deliverHooks: token<DeliverHooks>('DeliverHooks'),
   heartbeats: token<Heartbeats>('Heartbeats'),
+  receiptDesk: token<ReceiptDesk>('ReceiptDesk'),
   runExecution: token<RunExecution>('RunExecution'),
   workerLoop: token<WorkerLoop>('WorkerLoop'),
   announceWorker: token<AnnounceWorker>('AnnounceWorker'),

@@ -48,8 +48,11 @@ export interface ClaimProgress {
   readonly attempt: number;
   /** Attempts that were reported failed. */
   readonly failures: number;
-  /** The latest attempt was delivered to its target, and its receipt is awaited: go on waiting instead of running it again. */
-  readonly isAwaiting: boolean;
+  /**
+   * Until when the receipt of the latest attempt is awaited, epoch ms: it was delivered to its target, so go on waiting instead of running
+   * it again. Null: it is not.
+   */
+  readonly receiptUntil: number | null;
 }
 
 /** What may be reported in the step of a claim, and how long a line may get. */
@@ -93,7 +96,7 @@ export interface Claims {
   renew(claims: readonly Claim[], ttlMs: number): Promise<RenewAnswer[]>;
   /**
    * Queues a report and keeps `progress`, unless the claim was lost: then false and nothing is queued. Counts never go back;
-   * `isAwaiting` is taken from a report of the attempt that is kept or of a later one.
+   * `receiptUntil` is taken from a report of the attempt that is kept or of a later one.
    */
   report(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean>;
   /**

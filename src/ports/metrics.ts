@@ -13,6 +13,7 @@ interface CounterLabels {
   reclaims_total: Record<string, never>;
   executions_total: { status: string; reason: string };
   attempts_total: { status: string; reason: string };
+  slow_executions_total: { group: string };
   claims_lost_total: Record<string, never>;
   results_applied_total: Record<string, never>;
   prechecks_total: { result: 'passed' | 'failed' };

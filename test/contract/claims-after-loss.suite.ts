@@ -46,12 +46,12 @@ export function lostDataSuite(name: string, open: () => Promise<BrokerHarness>):
       const { claim } = await claimed(harness, await publishOne(harness, message), 'worker-1', 60_000);
       await harness.loseData();
       const report = buildReport(reportOf(claim));
-      expect(await harness.claims.report(claim, report, { attempt: 2, failures: 1, isAwaiting: false })).toBe(
-        true,
-      );
+      expect(
+        await harness.claims.report(claim, report, { attempt: 2, failures: 1, receiptUntil: null }),
+      ).toBe(true);
       expect(await harness.claims.renew([claim], 60_000)).toEqual(['alive']);
       expect(
-        await harness.claims.handBack(claim, report, { attempt: 2, failures: 2, isAwaiting: false }),
+        await harness.claims.handBack(claim, report, { attempt: 2, failures: 2, receiptUntil: null }),
       ).toBe(true);
       expect(await harness.queue.states([message.event])).toEqual(['unknown']);
       const { claim: next, previous } = await claimed(

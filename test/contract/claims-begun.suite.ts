@@ -66,9 +66,9 @@ export function begunSuite(name: string, open: () => Promise<BrokerHarness>): vo
       await harness.claims.report(claim, buildReport(reportOf(claim)), {
         attempt: 1,
         failures: 0,
-        isAwaiting: false,
+        receiptUntil: null,
       });
-      await harness.claims.handBack(claim, report, { attempt: 0, failures: 0, isAwaiting: false });
+      await harness.claims.handBack(claim, report, { attempt: 0, failures: 0, receiptUntil: null });
       const next = await claimed(harness, await takeOver(harness, 'worker-2', 1), 'worker-2');
       expect(next.previous).toMatchObject({ attempt: 0, failures: 0, isHandedBack: true });
     });

@@ -11,7 +11,7 @@ import {
 } from '../support/broker-harness.js';
 import { buildReport } from '../support/builders.js';
 
-const NO_PROGRESS = { attempt: 0, failures: 0, isAwaiting: false };
+const NO_PROGRESS = { attempt: 0, failures: 0, receiptUntil: null };
 
 /** What every Claims does about running marks; part of `claimsSuite`. */
 export function marksSuite(name: string, open: () => Promise<BrokerHarness>): void {

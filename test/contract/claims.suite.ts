@@ -21,7 +21,7 @@ import { marksSuite } from './claims-marks.suite.js';
 import { queueingSuite } from './claims-overlap.suite.js';
 import { replacingSuite } from './claims-replace.suite.js';
 
-const NO_PROGRESS = { attempt: 0, failures: 0, isAwaiting: false };
+const NO_PROGRESS = { attempt: 0, failures: 0, receiptUntil: null };
 
 /** What every Claims does. */
 export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): void {
@@ -103,7 +103,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         await harness.claims.report(first.claim, buildReport(reportOf(first.claim)), {
           attempt: 2,
           failures: 1,
-          isAwaiting: false,
+          receiptUntil: null,
         });
         const second = await claimed(harness, await takeOver(harness, 'worker-2'), 'worker-2', SHORT_MS);
         expect(second.claim.generation).toBe(2);
@@ -112,7 +112,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
           generation: 1,
           attempt: 2,
           failures: 1,
-          isAwaiting: false,
+          receiptUntil: null,
           isHandedBack: false,
         });
         const third = await claimed(harness, await takeOver(harness, 'worker-3'), 'worker-3');
@@ -156,7 +156,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
       const { claim } = await claimed(harness, await takeOver(harness, 'heir'), 'heir', 60_000);
       const report = buildReport(reportOf(stale.claim));
       expect(
-        await harness.claims.report(stale.claim, report, { attempt: 9, failures: 9, isAwaiting: false }),
+        await harness.claims.report(stale.claim, report, { attempt: 9, failures: 9, receiptUntil: null }),
       ).toBe(false);
       expect(await harness.claims.renew([stale.claim], 60_000)).toEqual(['lost']);
       expect(await harness.claims.handBack(stale.claim, report, NO_PROGRESS)).toBe(false);
@@ -193,7 +193,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         const reports = [1, 2, 3].map((seq) => buildReport({ ...reportOf(claim), seq }));
         for (const report of reports.slice(0, 2)) {
           expect(
-            await harness.claims.report(claim, report, { attempt: 1, failures: 0, isAwaiting: false }),
+            await harness.claims.report(claim, report, { attempt: 1, failures: 0, receiptUntil: null }),
           ).toBe(true);
         }
         if (reports[2]) await harness.claims.finish(claim, reports[2]);
@@ -207,13 +207,13 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         const report = buildReport({ ...reportOf(claim), status: 'pending' });
         const waiting = take(harness, { taker: 'worker-2', waitMs: 20_000 });
         expect(
-          await harness.claims.handBack(claim, report, { attempt: 3, failures: 3, isAwaiting: false }),
+          await harness.claims.handBack(claim, report, { attempt: 3, failures: 3, receiptUntil: null }),
         ).toBe(true);
         const [delivery] = await waiting;
         expect(idsOf(delivery ? [delivery] : [])).toEqual([claim.executionId]);
         const next = await claimed(harness, delivery, 'worker-2', SHORT_MS);
         expect(next.claim.generation).toBe(2);
-        const previous = { worker: 'worker-1', generation: 1, attempt: 3, failures: 3, isAwaiting: false };
+        const previous = { worker: 'worker-1', generation: 1, attempt: 3, failures: 3, receiptUntil: null };
         expect(next.previous).toEqual({ ...previous, isHandedBack: true });
         expect((await takeResults(harness)).reports).toEqual([report]);
 

@@ -37,7 +37,7 @@ describe('what ax keeps in Redis', () => {
     await node.claims.report(claim, buildReport(reportOf(claim)), {
       attempt: 1,
       failures: 0,
-      isAwaiting: false,
+      receiptUntil: null,
     });
     const run = `run:${claim.taskId}:${claim.kind}:${claim.slot}`;
     const names = ['epoch', 'pools', 'queue:default', 'results', run, `running:${claim.taskId}`];

@@ -56,7 +56,11 @@ class Side {
     const { queue, claims } = this.broker;
     const delivery = this.deliveries[n % Math.max(1, this.deliveries.length)];
     const claim = this.claims[n % Math.max(1, this.claims.length)];
-    const progress = { attempt: n % 8, failures: n % 4, isAwaiting: n % 3 === 0 };
+    const progress = {
+      attempt: n % 8,
+      failures: n % 4,
+      receiptUntil: n % 3 === 0 ? 1_800_000_000_000 + n : null,
+    };
     switch (verb) {
       case 'publish':
         return queue.publish(this.messages.filter((_, i) => (n >> i) & 1));

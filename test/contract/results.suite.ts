@@ -34,7 +34,7 @@ export function resultsSuite(
       const reports = Array.from({ length: count }, (_, seq) =>
         buildReport({ ...reportOf(claim), seq, ...overrides }),
       );
-      const progress = { attempt: 1, failures: 0, isAwaiting: false };
+      const progress = { attempt: 1, failures: 0, receiptUntil: null };
       const answers = await Promise.all(
         reports.map((report) => harness.claims.report(claim, report, progress)),
       );

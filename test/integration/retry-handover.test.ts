@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { SystemClock } from '../../src/adapters/system/system-clock.js';
 import { type ExecutionReport } from '../../src/domain/execution.js';
+import { RedisReceipts } from '../../src/adapters/redis/redis-receipts.js';
 import { DEFAULT_POLICY } from '../../src/domain/policy.js';
 import { type BrokerHarness, takeResults } from '../support/broker-harness.js';
 import { buildEvent, buildMessage, buildTask, snapshotOf } from '../support/builders.js';
@@ -35,7 +36,8 @@ describe('A worker on Redis that is lost between two attempts', () => {
     const executor = new ScriptedExecutor(clock);
     executor.script = ({ attempt }) => ({ ...failed(), evidence: { http_status: 500 + attempt } });
     const executors = new Map([[executor.type, executor]]);
-    const broker = namespace.broker(namespace.connect());
+    const connection = namespace.connect();
+    const broker = { ...namespace.broker(connection), receipts: new RedisReceipts(connection) };
     const node = new WorkerNode({ clock, broker }, name, { executors, claimTtlMs: CLAIM_TTL_MS, drainMs: 0 });
     nodes.push(node.start());
     return { node, attempts: () => executor.calls.map(({ request }) => request.attempt) };

@@ -1,11 +1,13 @@
 import { InProcessClaims } from '../../src/adapters/embedded/in-process-claims.js';
 import { InProcessLock } from '../../src/adapters/embedded/in-process-lock.js';
 import { InProcessQueue } from '../../src/adapters/embedded/in-process-queue.js';
+import { InProcessReceipts } from '../../src/adapters/embedded/in-process-receipts.js';
 import { InProcessResults } from '../../src/adapters/embedded/in-process-results.js';
 import { InProcessState } from '../../src/adapters/embedded/in-process-state.js';
 import { InProcessStops } from '../../src/adapters/embedded/in-process-stops.js';
 import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
 import { type Queue } from '../../src/ports/queue.js';
+import { type Receipts } from '../../src/ports/receipts.js';
 import { type Results } from '../../src/ports/results.js';
 import { type Stops } from '../../src/ports/stops.js';
 import { type TriggerRepo } from '../../src/ports/trigger-repo.js';
@@ -32,6 +34,7 @@ interface Broker {
   readonly results: Results;
   readonly watch: ClaimWatch;
   readonly stops: Stops;
+  readonly receipts: Receipts;
 }
 
 /** All that the nodes of one simulation share, and the nodes. */
@@ -153,6 +156,7 @@ export class Cluster {
       results: this.copier.results(new InProcessResults(state)),
       watch,
       stops: new InProcessStops(state),
+      receipts: new InProcessReceipts(this.time),
     };
   }
 }

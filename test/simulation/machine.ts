@@ -166,7 +166,8 @@ export class Machine {
     const ports = {
       clock,
       get broker() {
-        return { queue, claims: cluster.broker.watch.port, stops };
+        const { watch, receipts } = cluster.broker;
+        return { queue, claims: watch.port, stops, receipts };
       },
     };
     const executors = new Map([[executor.type, executor]]);

@@ -1,6 +1,9 @@
+import { type ExecutorSpec } from '../../src/domain/executor-spec.js';
 import { type ExecutionReport } from '../../src/domain/execution.js';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.js';
 import { type QueueMessage } from '../../src/ports/queue.js';
+import { coordinatorVerdict } from '../../src/application/coordinator/coordinator-verdict.js';
+import { type CancelAnswer } from '../../src/ports/stops.js';
 import { buildEvent, buildMessage, buildTask, snapshotOf } from './builders.js';
 import { NodeHarness } from './node-harness.js';
 
@@ -23,9 +26,20 @@ export class RunScene {
   }
 
   /** Puts the next slots of a task with this policy into the queue, triggered now. */
-  async publish(policy: Partial<Policy> = {}, count = 1, taskId = 'task'): Promise<QueueMessage[]> {
+  async publish(
+    policy: Partial<Policy> = {},
+    count = 1,
+    taskId = 'task',
+    executor?: ExecutorSpec,
+  ): Promise<QueueMessage[]> {
     const { clock, broker } = this.harness;
-    const task = snapshotOf(buildTask({ id: taskId, policy: { ...DEFAULT_POLICY, ...policy } }));
+    const task = snapshotOf(
+      buildTask({
+        id: taskId,
+        policy: { ...DEFAULT_POLICY, ...policy },
+        ...(executor === undefined ? {} : { executor }),
+      }),
+    );
     const now = clock.now();
     const messages = Array.from({ length: count }, (_, i) => {
       const event = buildEvent({ taskId, slot: now + i, firedAt: now, queueEpoch: 'life-1' });
@@ -33,6 +47,21 @@ export class RunScene {
     });
     await broker.queue.publish(messages);
     return messages;
+  }
+
+  /** Asks a run to stop, as the API does. */
+  async cancel({ event, task }: QueueMessage): Promise<CancelAnswer> {
+    const verdict = (status: 'skipped' | 'fail'): ExecutionReport =>
+      coordinatorVerdict(event, {
+        status,
+        reason: 'cancelled',
+        message: 'cancelled',
+        at: this.harness.clock.now(),
+        node: 'test',
+      });
+    const { stops } = this.harness.broker;
+    const run = { ...event, executionId: event.id, pool: task.pool };
+    return stops.cancel(run, { unbegun: verdict('skipped'), begun: verdict('fail') });
   }
 
   /** Everything that was reported so far, in order; there must be no collector. */

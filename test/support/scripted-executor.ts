@@ -1,14 +1,22 @@
 import { type Outcome } from '../../src/domain/execution.js';
 import { type Clock } from '../../src/ports/clock.js';
-import { type Executor, type ExecutorRequest, type StopReason } from '../../src/ports/executor.js';
+import {
+  type Delivered,
+  type Executor,
+  type ExecutorRequest,
+  type StopReason,
+} from '../../src/ports/executor.js';
 
-export type Script = (request: ExecutorRequest, signal: AbortSignal) => Outcome | Promise<Outcome>;
+export type Script = (
+  request: ExecutorRequest,
+  signal: AbortSignal,
+) => Outcome | Delivered | Promise<Outcome | Delivered>;
 
 export interface ScriptedCall {
   readonly request: ExecutorRequest;
   readonly startedAt: number;
   /** Null while it runs. */
-  outcome: Outcome | null;
+  outcome: Outcome | Delivered | null;
 }
 
 /** Does what its script says, and keeps what it was asked. Succeeds at once unless told otherwise. */
@@ -18,6 +26,7 @@ export class ScriptedExecutor implements Executor {
   /** Most calls that ever ran at the same time. */
   peak = 0;
   script: Script = () => succeeded();
+  readonly withdrawn: (StopReason | 'deadline')[] = [];
 
   constructor(private readonly clock: Clock) {}
 
@@ -25,7 +34,7 @@ export class ScriptedExecutor implements Executor {
     return this.calls.filter(({ outcome }) => outcome === null).length;
   }
 
-  async execute(request: ExecutorRequest, signal: AbortSignal): Promise<Outcome> {
+  async execute(request: ExecutorRequest, signal: AbortSignal): Promise<Outcome | Delivered> {
     const call: ScriptedCall = { request, startedAt: this.clock.now(), outcome: null };
     this.calls.push(call);
     this.peak = Math.max(this.peak, this.running);
@@ -36,6 +45,10 @@ export class ScriptedExecutor implements Executor {
       throw error;
     }
     return call.outcome;
+  }
+
+  async withdraw(_: ExecutorRequest, reason: StopReason | 'deadline'): Promise<void> {
+    this.withdrawn.push(reason);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,8 @@
+import { Sha256TokenHash } from '../../src/adapters/system/sha256-token-hash.js';
 import { W3cTracer } from '../../src/adapters/telemetry/w3c-tracer.js';
 import { Readiness } from '../../src/application/readiness.js';
 import { Heartbeats } from '../../src/application/worker/heartbeats.js';
+import { ReceiptDesk } from '../../src/application/worker/receipt-desk.js';
 import { RunExecution } from '../../src/application/worker/run-execution.js';
 import { WorkerLoop } from '../../src/application/worker/worker-loop.js';
 import { type Claims, DEFAULT_MAX_WAITING } from '../../src/ports/claims.js';
@@ -8,6 +10,7 @@ import { type Clock } from '../../src/ports/clock.js';
 import { type Executor } from '../../src/ports/executor.js';
 import { type Queue } from '../../src/ports/queue.js';
 import { type Stops } from '../../src/ports/stops.js';
+import { type Receipts } from '../../src/ports/receipts.js';
 import { Link } from './link.js';
 import { MortalClock } from './mortal-clock.js';
 import { RecordingLogger, RecordingMetrics } from './recording.js';
@@ -20,6 +23,7 @@ export interface WorkerPorts {
     readonly queue: Queue;
     readonly claims: Claims;
     readonly stops: Pick<Stops, 'subscribe'>;
+    readonly receipts: Receipts;
   };
 }
 
@@ -55,6 +59,14 @@ export class WorkerNode {
     const executors = options.executors ?? new Map();
     const queue = redis.to(() => harness.broker.queue);
     const claims = redis.to(() => harness.broker.claims);
+    const linked = redis.to(() => harness.broker.receipts);
+    const receipts: Receipts = {
+      open: (wait) => linked.open(wait),
+      read: (executionIds) => linked.read(executionIds),
+      close: (executionId, keepMs) => linked.close(executionId, keepMs),
+      post: (executionId, tokenHash, receipt) => linked.post(executionId, tokenHash, receipt),
+      subscribe: (listener) => harness.broker.receipts.subscribe(listener),
+    };
     this.readiness = new Readiness(clock, 15_000);
     const { stops } = harness.broker;
     this.heartbeats = new Heartbeats({ claims, stops, clock, metrics, logger, claimTtlMs });
@@ -63,6 +75,9 @@ export class WorkerNode {
       claims,
       heartbeats: this.heartbeats,
       executors,
+      receipts,
+      receiptDesk: new ReceiptDesk({ receipts, clock, logger }),
+      tokenHash: new Sha256TokenHash(),
       clock,
       random: { next: () => 0.5 },
       tracer: new W3cTracer(),
@@ -71,6 +86,7 @@ export class WorkerNode {
       worker: name,
       claimTtlMs,
       maxWaiting: DEFAULT_MAX_WAITING,
+      publicUrl: 'http://ax:8080',
     });
     const { runExecution, heartbeats, readiness } = this;
     this.loop = new WorkerLoop(

@@ -182,15 +182,15 @@ export class InProcessClaims implements Claims {
 }
 
 const previousOf = (run: Run): PreviousClaim | null => {
-  const { worker, generation, attempt, failures, isAwaiting, isHandedBack } = run;
-  return worker === null ? null : { worker, generation, attempt, failures, isAwaiting, isHandedBack };
+  const { worker, generation, attempt, failures, receiptUntil, isHandedBack } = run;
+  return worker === null ? null : { worker, generation, attempt, failures, receiptUntil, isHandedBack };
 };
 
 const isBy = (run: Run, claim: Claim): boolean =>
   run.id === claim.executionId && run.worker === claim.worker && run.generation === claim.generation;
 
-function keepProgress(run: Run, { attempt, failures, isAwaiting }: ClaimProgress): void {
-  if (attempt >= run.attempt) run.isAwaiting = isAwaiting;
+function keepProgress(run: Run, { attempt, failures, receiptUntil }: ClaimProgress): void {
+  if (attempt >= run.attempt) run.receiptUntil = receiptUntil;
   run.attempt = Math.max(run.attempt, attempt);
   run.failures = Math.max(run.failures, failures);
 }

@@ -21,7 +21,7 @@ export interface Run {
   limit: number | null;
   attempt: number;
   failures: number;
-  isAwaiting: boolean;
+  receiptUntil: number | null;
   isHandedBack: boolean;
 }
 
@@ -39,7 +39,7 @@ export const newRun = (id: string, pool: string, handle: string): Run => ({
   limit: null,
   attempt: 0,
   failures: 0,
-  isAwaiting: false,
+  receiptUntil: null,
   isHandedBack: false,
 });
 

@@ -47,6 +47,7 @@ class Attempts {
         return;
       case 'handed_back':
         if (numberIn(detail, 'attempt') === 0) this.forget();
+        else if (numberIn(detail, 'receipt_until') !== null) return;
         else if (detail['reason'] === 'queue_lost') this.lose(at, 'its worker lost the claim');
         else
           this.close({ status: 'fail', reason: 'drained', error_msg: 'its worker stopped', finished_at: at });

@@ -16,7 +16,7 @@ import { PAYLOAD } from './stream-scripts.js';
  * ARGV event id, worker, generation floor, pool, entry, prefix of queue keys, channel of stops, group, ttl ms, max_concurrent, slot,
  * overlap policy, most that wait, report for a first claim or '', report for one that joins the line or ''
  * result {'claimed', generation, 1 = saturated, reason of a stop or '', previous worker or '', its generation, attempt, failures,
- * 1 = awaiting, 1 = handed back}, {'waiting'}, {'held'} or {'finished'}.
+ * awaiting until or 0, 1 = handed back}, {'waiting'}, {'held'} or {'finished'}.
  * Of any number of concurrent claims of one run one succeeds; at most max_concurrent live claims of a task are marked. The entry that is
  * claimed is the one that counts: another copy of the message is dropped. An entry that is gone has been dealt with.
  */

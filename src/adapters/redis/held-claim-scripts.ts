@@ -60,7 +60,7 @@ return redis.call('HGET', STOPS, ID) or 1
 `;
 
 /**
- * ARGV …, report, attempt, failures, 1 = awaiting · result 1 = queued, 0 = the claim was lost.
+ * ARGV …, report, attempt, failures, awaiting until or 0 · result 1 = queued, 0 = the claim was lost.
  * Does not prolong the claim.
  */
 export const REPORT = `
@@ -108,7 +108,7 @@ return 1
 `;
 
 /**
- * ARGV …, report, attempt, failures, 1 = awaiting
+ * ARGV …, report, attempt, failures, awaiting until or 0
  * result 1 = handed back by this claim, now or before; 0 = the claim was lost. The report is queued once.
  */
 export const HAND_BACK = `

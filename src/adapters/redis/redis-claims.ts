@@ -79,7 +79,7 @@ export class RedisClaims implements Claims {
             generation: previousGeneration,
             attempt: attempt ?? 0,
             failures: failures ?? 0,
-            isAwaiting: awaiting === 1,
+            receiptUntil: awaiting === 0 ? null : (awaiting ?? null),
             isHandedBack: handedBack === 1,
           };
     return {
@@ -141,8 +141,8 @@ export class RedisClaims implements Claims {
   }
 }
 
-const argsOf = ({ attempt, failures, isAwaiting }: ClaimProgress): number[] => [
+const argsOf = ({ attempt, failures, receiptUntil }: ClaimProgress): number[] => [
   attempt,
   failures,
-  isAwaiting ? 1 : 0,
+  receiptUntil ?? 0,
 ];

@@ -8,7 +8,7 @@
  *   ends                  end of the claim's life, epoch ms by the server's clock
  *   marked, limit         '1' while the claim holds a running mark, and the task's max_concurrent
  *   attempt, failures     progress over all claims
- *   awaiting              '1' while the receipt of the latest attempt is awaited
+ *   awaiting              until when the receipt of the latest attempt is awaited, epoch ms; 0 while it is not
  *   handed_back           '1' when the latest claim ended by being handed back
  * A finished run is kept for FINISHED_KEEP_MS, one that waits for ever, any other for RUN_KEEP_MS after its last change.
  */

@@ -53,6 +53,10 @@ export const COUNTERS: { readonly [N in CounterName]: Definition<N> } = {
     help: 'Attempts ended.',
     labels: { status: 'success, fail or timeout', reason: 'its reason, or none' },
   },
+  slow_executions_total: {
+    help: 'Runs that took longer than their slow_after_sec.',
+    labels: { group: 'of the task' },
+  },
   claims_lost_total: { help: 'Runs stopped because their claim was lost.', labels: {} },
   results_applied_total: { help: 'Reports written to the execution store.', labels: {} },
   prechecks_total: { help: 'Checks of pre-hooks.', labels: { result: 'passed or failed' } },

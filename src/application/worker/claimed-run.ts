@@ -1,28 +1,30 @@
-import { messageOf } from '../../domain/errors.js';
-import { type ExecutionReport, type Outcome } from '../../domain/execution.js';
+import { type Evidence, type ExecutionReport, type Outcome } from '../../domain/execution.js';
 import { planRetryDelayMs } from '../../domain/retry-planner.js';
-import { type ClaimAnswer, type ClaimProgress } from '../../ports/claims.js';
-import { type Executor, type StopReason } from '../../ports/executor.js';
+import { type ClaimProgress, type PreviousClaim } from '../../ports/claims.js';
+import { type StopReason } from '../../ports/executor.js';
 import { type QueueMessage } from '../../ports/queue.js';
+import { type Receipt } from '../../ports/receipts.js';
 import { traceIdOf } from '../../ports/tracer.js';
 import { owing } from '../owing.js';
 import { HeldClaim } from './held-claim.js';
 import { type QueueLife } from './queue-life.js';
+import { type AttemptListener, RunAttempt } from './run-attempt.js';
 import { type RunDeps } from './run-deps.js';
-import { overlapVerdict, stopVerdict } from './unrun-verdicts.js';
 import { type AttemptResult, RunReports, type Verdict } from './run-reports.js';
-
-type Claimed = Extract<ClaimAnswer, { outcome: 'claimed' }>;
+import { type Claimed, refusalOf, stopVerdict, unsupported, wasBegun } from './unrun-verdicts.js';
 
 /**
  * One run under its claim, from the decision whether it may begin to its end: finished, handed back, or claim lost.
  */
-export class ClaimedRun {
+export class ClaimedRun implements AttemptListener {
   private readonly reports: RunReports;
   private readonly held: HeldClaim;
+  private readonly attempts: RunAttempt;
   private attempt: number;
   private failures: number;
   private hasBegun = false;
+  /** Until when the receipt of the current attempt is awaited, epoch ms; null while it is not. */
+  private receiptUntil: number | null = null;
   /** An earlier claim may have been lost with the queue's data. */
   private mayBeForgotten = false;
 
@@ -34,6 +36,7 @@ export class ClaimedRun {
     private readonly stop: AbortController,
   ) {
     this.held = new HeldClaim(deps, answer.claim, this.facts(), stop);
+    this.attempts = new RunAttempt(deps, message, stop.signal, this);
     this.attempt = answer.previous?.attempt ?? 0;
     this.failures = answer.previous?.failures ?? 0;
     const hasReported = answer.previous === null && !answer.isSaturated && answer.stop === null; // The claim itself reported that the run begins.
@@ -41,18 +44,74 @@ export class ClaimedRun {
   }
 
   async toEnd(): Promise<void> {
-    const { queueLife } = this.deps;
-    const { stop } = this.answer;
-    if (stop !== null)
-      return this.finish(this.reports.ended(this.deps.clock.now(), stopVerdict(stop, this.wasBegun())));
+    const unwatch = this.watchSlow();
+    try {
+      await this.run();
+    } finally {
+      unwatch();
+    }
+  }
+
+  async delivered(evidence: Evidence, until: number): Promise<void> {
+    this.receiptUntil = until;
+    const report = this.reports.delivered(this.deps.clock.now(), this.attempt, evidence, until);
+    await this.held.reportSurely(report, this.progress());
+  }
+
+  progressed(receipt: Receipt): void {
+    void this.report(this.reports.progress(receipt, this.attempt));
+  }
+
+  /** Marks the run when it takes longer than its task's `slow_after_sec`; it goes on. Call the result when it ends. */
+  private watchSlow(): () => void {
+    const { clock, metrics, logger } = this.deps;
+    const { group, policy } = this.message.task;
+    const { slowAfterSec } = policy;
+    if (slowAfterSec === null) return () => undefined;
+    return clock.schedule(slowAfterSec * 1000, () => {
+      metrics.count('slow_executions_total', { group });
+      logger.warn({ ...this.facts(), slow_after_sec: slowAfterSec }, 'the run is slow');
+      void this.report(this.reports.slow(clock.now(), slowAfterSec));
+    });
+  }
+
+  private async run(): Promise<void> {
+    const { previous, stop } = this.answer;
+    if (previous !== null && previous.receiptUntil !== null)
+      return this.resume(previous, previous.receiptUntil);
+    if (stop !== null) return this.end(stopVerdict(stop, wasBegun(previous)));
+    const { queueLife, executors } = this.deps;
     this.mayBeForgotten = !(await this.held.untilAnswered(() => queueLife.hasLastedSince(this.message)));
     if (this.mayBeForgotten && this.message.task.policy.isIdempotent) return this.abandon();
-    const refusal = this.refusal();
-    if (refusal !== null) return this.finish(this.reports.ended(this.deps.clock.now(), refusal));
+    const refusal = refusalOf(this.message.task, this.answer, {
+      mayBeForgotten: this.mayBeForgotten,
+      executors,
+    });
+    if (refusal !== null) return this.end(refusal);
     await this.start();
-    while (!this.stop.signal.aborted) {
-      const result = await this.tryOnce();
+    return this.goOn(await this.tryOnce());
+  }
+
+  /** Waits on for the receipt of an attempt that an earlier claim delivered: nothing runs twice, whatever the queue may have lost. */
+  private async resume(previous: PreviousClaim, until: number): Promise<void> {
+    const { clock, executors, metrics } = this.deps;
+    const { task } = this.message;
+    const executor = executors.get(task.executor.type);
+    if (executor === undefined) return this.end(unsupported(task, this.answer));
+    if (this.answer.stop !== null) this.stop.abort(this.answer.stop);
+    metrics.count('reclaims_total', {});
+    this.hasBegun = true;
+    this.receiptUntil = until;
+    await this.report(this.reports.resumed(clock.now(), previous));
+    const outcome = await this.attempts.resume(executor, this.attempt, until);
+    return this.goOn(this.ended(until - task.policy.timeoutSec * 1000, outcome));
+  }
+
+  /** From the end of an attempt, or null if the run was stopped before it began, to the end of the run. */
+  private async goOn(first: AttemptResult | null): Promise<void> {
+    for (let result = first; ; result = await this.tryOnce()) {
       if (result === null || this.wasInterrupted(result)) return this.stopped(result);
+      this.receiptUntil = null;
       if (result.outcome.status === 'success') return this.finish(this.reports.finished(result));
       this.failures++;
       const delayMs = planRetryDelayMs(this.message.task.policy, this.failures, () =>
@@ -61,31 +120,6 @@ export class ClaimedRun {
       if (delayMs === null) return this.finish(this.reports.finished(result));
       await this.waitForRetry(result, delayMs);
     }
-    return this.stopped(null);
-  }
-
-  /** Why the run must not begin; null when it may. */
-  private refusal(): Verdict | null {
-    const { task } = this.message;
-    const { previous, isSaturated } = this.answer;
-    const wasBegun = this.wasBegun();
-    if ((wasBegun || this.mayBeForgotten) && !task.policy.isIdempotent) {
-      const lost = wasBegun ? `worker ${previous?.worker} was lost` : 'the queue lost data';
-      const message = `${lost} after the run may have begun; it is not run again`;
-      return { status: 'fail', reason: 'outcome_unknown', message };
-    }
-    if (isSaturated) {
-      return overlapVerdict(task.policy, wasBegun);
-    }
-    if (this.deps.executors.has(task.executor.type)) return null;
-    const message = `worker ${this.answer.claim.worker} has no executor "${task.executor.type}"`;
-    return { status: 'fail', reason: 'unsupported_executor', message };
-  }
-
-  /** Whether an earlier claim may have begun an attempt. */
-  private wasBegun(): boolean {
-    const { previous } = this.answer;
-    return previous !== null && !(previous.isHandedBack && previous.attempt === 0);
   }
 
   private async start(): Promise<void> {
@@ -96,7 +130,7 @@ export class ClaimedRun {
     if (previous === null) return;
     metrics.count('reclaims_total', {});
     // From here on the run may begin at any time, so the next worker must count this attempt as begun.
-    const coming = { attempt: this.attempt + 1, failures: this.failures, isAwaiting: false };
+    const coming = { attempt: this.attempt + 1, failures: this.failures, receiptUntil: null };
     const claimed = this.report(this.reports.claimed(now, this.message.publishedAt), coming);
     await this.report(this.reports.reclaimed(now, previous), coming);
     await claimed;
@@ -104,16 +138,19 @@ export class ClaimedRun {
 
   /** One attempt, or null if the run was stopped before it began. */
   private async tryOnce(): Promise<AttemptResult | null> {
-    const { clock, executors, tracer, metrics } = this.deps;
-    const { event, task } = this.message;
-    const executor = executors.get(task.executor.type);
-    if (executor === undefined || !(await this.held.isAlive())) return null;
-    if (this.stop.signal.aborted) return null;
+    const { clock, executors } = this.deps;
+    const executor = executors.get(this.message.task.executor.type);
+    if (executor === undefined || this.stop.signal.aborted) return null;
+    if (!(await this.held.isAlive()) || this.stop.signal.aborted) return null;
     await this.beginAttempt();
     if (this.stop.signal.aborted) return null;
     const startedAt = clock.now();
     this.hasBegun = true;
-    const outcome = await this.execute(executor, tracer.child(event.traceparent));
+    return this.ended(startedAt, await this.attempts.run(executor, this.attempt));
+  }
+
+  private ended(startedAt: number, outcome: Outcome): AttemptResult {
+    const { clock, metrics } = this.deps;
     metrics.count('attempts_total', { status: outcome.status, reason: outcome.reason ?? 'none' });
     return { attempt: this.attempt, startedAt, finishedAt: clock.now(), outcome };
   }
@@ -121,34 +158,9 @@ export class ClaimedRun {
   /** The first attempt of a first claim starts with the claim and has no report of its own. */
   private async beginAttempt(): Promise<void> {
     this.attempt++;
+    this.receiptUntil = null;
     if (this.attempt === 1) this.reports.firstAttempt();
     else await this.report(this.reports.attemptStarted(this.deps.clock.now(), this.attempt));
-  }
-
-  private async execute(executor: Executor, traceparent: string): Promise<Outcome> {
-    const { event, task } = this.message;
-    try {
-      const outcome = await executor.execute(
-        {
-          executionId: event.id,
-          taskId: task.id,
-          spec: task.executor,
-          params: task.params,
-          slot: event.slot,
-          firedAt: event.firedAt,
-          attempt: this.attempt,
-          timeoutMs: task.policy.timeoutSec * 1000,
-          traceparent,
-          receipt: null,
-        },
-        this.stop.signal,
-      );
-      if (outcome.status === 'delivered') throw new Error('delivered without being asked for a receipt');
-      return outcome;
-    } catch (error) {
-      this.deps.logger.error({ ...this.facts(), err: error }, 'executor threw, which is a bug');
-      return { status: 'fail', reason: 'internal_error', message: messageOf(error), evidence: {} };
-    }
   }
 
   private async waitForRetry(result: AttemptResult, delayMs: number): Promise<void> {
@@ -170,15 +182,19 @@ export class ClaimedRun {
     const reason = this.stopReason() ?? 'claim_lost';
     if (reason === 'claim_lost')
       return logger.warn(this.facts(), 'run stopped, its claim belongs to another worker');
-    if (reason === 'drained' && (this.message.task.policy.isIdempotent || !this.hasBegun)) {
-      const report = this.reports.handedBack(clock.now(), 'drained');
+    const mayGoOn = this.message.task.policy.isIdempotent || !this.hasBegun || this.receiptUntil !== null;
+    if (reason === 'drained' && mayGoOn) {
+      const report = this.reports.handedBack(clock.now(), 'drained', this.receiptUntil);
       await this.held.handBack(report, this.progress());
       return logger.info(this.facts(), 'run handed back');
     }
     if (result !== null) return this.finish(this.reports.finished(result));
-    return this.finish(
-      this.reports.ended(clock.now(), { status: 'fail', reason, message: `stopped: ${reason}` }),
-    );
+    return this.end({ status: 'fail', reason, message: `stopped: ${reason}` });
+  }
+
+  /** Ends the run without a (further) attempt. */
+  private end(verdict: Verdict): Promise<void> {
+    return this.finish(this.reports.ended(this.deps.clock.now(), verdict));
   }
 
   /** A forgotten claim may run this elsewhere, or have ended it: recovery, which reads the store, decides whether it runs again. */
@@ -190,6 +206,7 @@ export class ClaimedRun {
   private async finish(report: ExecutionReport): Promise<void> {
     const { metrics, logger } = this.deps;
     const { task } = this.message;
+    await this.held.untilAnswered(() => this.attempts.close());
     if (!(await this.held.finish(owing(report, task))))
       return logger.warn(this.facts(), 'late report refused, the claim was lost');
     const reason = report.reason ?? 'none';
@@ -215,7 +232,7 @@ export class ClaimedRun {
   }
 
   private progress(): ClaimProgress {
-    return { attempt: this.attempt, failures: this.failures, isAwaiting: false };
+    return { attempt: this.attempt, failures: this.failures, receiptUntil: this.receiptUntil };
   }
 
   private facts() {

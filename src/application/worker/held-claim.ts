@@ -27,6 +27,12 @@ export class HeldClaim {
     }
   }
 
+  /** As `report`, for what the next worker must know: repeated until the queue has answered. */
+  async reportSurely(report: ExecutionReport, progress: ClaimProgress): Promise<void> {
+    const isHeld = await this.untilAnswered(() => this.deps.claims.report(this.claim, report, progress));
+    if (!isHeld) this.stop.abort('claim_lost' satisfies StopReason);
+  }
+
   /** Whether the claim is ours for sure. */
   isAlive(): Promise<boolean> {
     return this.untilAnswered(() => this.deps.heartbeats.isAlive(this.claim));

@@ -5,8 +5,11 @@ import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { type Queue } from '../../ports/queue.js';
 import { type Random } from '../../ports/random.js';
+import { type Receipts } from '../../ports/receipts.js';
+import { type TokenHash } from '../../ports/token-hash.js';
 import { type Tracer } from '../../ports/tracer.js';
 import { type Heartbeats } from './heartbeats.js';
+import { type ReceiptDesk } from './receipt-desk.js';
 
 /** What running an execution needs. */
 export interface RunDeps {
@@ -17,6 +20,9 @@ export interface RunDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly tracer: Tracer;
+  readonly receipts: Receipts;
+  readonly receiptDesk: ReceiptDesk;
+  readonly tokenHash: TokenHash;
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** Identifies this worker in this life. */
@@ -24,4 +30,6 @@ export interface RunDeps {
   readonly claimTtlMs: number;
   /** Most runs of one task that wait for others of it to end. */
   readonly maxWaiting: number;
+  /** Where targets reach the API, without a final slash; null if that is not configured. */
+  readonly publicUrl: string | null;
 }

@@ -9,6 +9,7 @@ import {
 } from '../../domain/execution.js';
 import { type Claim } from '../../ports/claims.js';
 import { type QueueMessage } from '../../ports/queue.js';
+import { type Receipt } from '../../ports/receipts.js';
 
 /** One try inside an execution, as the ledger keeps it. Instants are epoch ms. */
 export interface AttemptResult {
@@ -31,6 +32,7 @@ export class RunReports {
   private attempt: number;
   private startedAt: number | null = null;
   private evidence: Evidence = {};
+  private slowAfterSec: number | null = null;
 
   constructor(
     private readonly claim: Pick<Claim, 'executionId' | 'taskId' | 'generation' | 'worker'>,
@@ -52,6 +54,35 @@ export class RunReports {
     });
   }
 
+  /** The claim goes on waiting for the receipt of an attempt that an earlier claim delivered. */
+  resumed(
+    at: number,
+    previous: { readonly worker: string; readonly generation: number; readonly attempt: number },
+  ): ExecutionReport {
+    this.startedAt = at;
+    return this.make('running', 'resumed', at, {
+      attempt: previous.attempt,
+      previous_worker: previous.worker,
+      previous_generation: previous.generation,
+    });
+  }
+
+  /** The target took the attempt over; its receipt is awaited until `until`. */
+  delivered(at: number, attempt: number, evidence: Evidence, until: number): ExecutionReport {
+    this.evidence = evidence;
+    return this.make('running', 'delivered', at, { attempt, receipt_until: until, evidence });
+  }
+
+  progress(receipt: Receipt, attempt: number): ExecutionReport {
+    return this.make('running', 'progress', receipt.at, { attempt, message: receipt.message });
+  }
+
+  /** From here on the evidence says so, too. */
+  slow(at: number, slowAfterSec: number): ExecutionReport {
+    this.slowAfterSec = slowAfterSec;
+    return this.make(this.status, 'slow', at, { attempt: this.attempt, slow_after_sec: slowAfterSec });
+  }
+
   attemptStarted(at: number, attempt: number): ExecutionReport {
     this.attempt = attempt;
     return this.make('running', 'attempt_started', at, { attempt });
@@ -71,13 +102,20 @@ export class RunReports {
     });
   }
 
-  /** Another claim goes on, in this queue or, if that has lost data, after recovery. */
-  handedBack(at: number, reason: 'drained' | 'queue_lost'): ExecutionReport {
+  /**
+   * Another claim goes on, in this queue or, if that has lost data, after recovery. `receiptUntil`: it only waits on for the receipt of a
+   * delivered attempt.
+   */
+  handedBack(
+    at: number,
+    reason: 'drained' | 'queue_lost',
+    receiptUntil: number | null = null,
+  ): ExecutionReport {
     return this.make(
       'pending',
       'handed_back',
       at,
-      { attempt: this.attempt, reason },
+      { attempt: this.attempt, reason, ...(receiptUntil === null ? {} : { receipt_until: receiptUntil }) },
       { reason, message: null },
     );
   }
@@ -119,7 +157,8 @@ export class RunReports {
       attempt: this.attempt,
       startedAt: this.startedAt,
       finishedAt: isEnd ? at : null,
-      evidence: this.evidence,
+      evidence:
+        this.slowAfterSec === null ? this.evidence : { ...this.evidence, slow_after_sec: this.slowAfterSec },
       entry: { kind, at, node: this.claim.worker, detail },
     };
   }

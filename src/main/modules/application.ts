@@ -17,6 +17,7 @@ import { QueryTasks } from '../../application/tasks/query-tasks.js';
 import { RunTask } from '../../application/tasks/run-task.js';
 import { AnnounceWorker } from '../../application/worker/announce-worker.js';
 import { Heartbeats } from '../../application/worker/heartbeats.js';
+import { ReceiptDesk } from '../../application/worker/receipt-desk.js';
 import { RunExecution } from '../../application/worker/run-execution.js';
 import { WorkerLoop } from '../../application/worker/worker-loop.js';
 import { lanesOf } from '../../domain/lane.js';
@@ -166,13 +167,35 @@ export const workerModule = new ContainerModule(({ bind }) => {
       new Heartbeats({ claims, stops, clock, metrics, logger, claimTtlMs: config.claimTtlMs }),
     [T.claims, T.stops, T.clock, T.metrics, T.logger, T.config],
   );
+  bind(T.receiptDesk).toResolvedValue(
+    (receipts, clock, logger) => new ReceiptDesk({ receipts, clock, logger }),
+    [T.receipts, T.clock, T.logger],
+  );
   bind(T.runExecution).toResolvedValue(
-    (queue, claims, heartbeats, executors, clock, random, tracer, metrics, logger, identity, config) =>
+    (
+      queue,
+      claims,
+      heartbeats,
+      executors,
+      receipts,
+      receiptDesk,
+      tokenHash,
+      clock,
+      random,
+      tracer,
+      metrics,
+      logger,
+      identity,
+      config,
+    ) =>
       new RunExecution({
         queue,
         claims,
         heartbeats,
         executors,
+        receipts,
+        receiptDesk,
+        tokenHash,
         clock,
         random,
         tracer,
@@ -181,12 +204,16 @@ export const workerModule = new ContainerModule(({ bind }) => {
         worker: identity.instance,
         claimTtlMs: config.claimTtlMs,
         maxWaiting: config.overlapLimit,
+        publicUrl: config.publicUrl,
       }),
     [
       T.queue,
       T.claims,
       T.heartbeats,
       T.executors,
+      T.receipts,
+      T.receiptDesk,
+      T.tokenHash,
       T.clock,
       T.random,
       T.tracer,

@@ -1,0 +1,67 @@
+import { type Evidence, type Outcome } from '../../domain/execution.js';
+import { type StopReason } from '../../ports/executor.js';
+import { type Clock } from '../../ports/clock.js';
+import { type Receipt, type ReceiptWait } from '../../ports/receipts.js';
+import { type ReceiptDesk } from './receipt-desk.js';
+
+/** The wait of one attempt, ended by its receipt, its deadline or a stop: whichever is first counts. */
+export class AttemptWait {
+  /** Receipts that were told of. */
+  private told = 0;
+
+  constructor(
+    private readonly deps: { readonly desk: ReceiptDesk; readonly clock: Clock },
+    private readonly executionId: string,
+    private readonly onProgress: (receipt: Receipt) => void,
+  ) {}
+
+  /** `leftMs`: until the attempt's deadline. */
+  async outcome(
+    wait: ReceiptWait | null,
+    leftMs: number,
+    evidence: Evidence,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const ended = new AbortController();
+    let end = 'deadline' as Receipt | StopReason | 'deadline';
+    const endWith = (first: Receipt | StopReason) => {
+      if (!ended.signal.aborted) end = first;
+      ended.abort('ended');
+    };
+    const stop = () => endWith(signal.reason as StopReason);
+    const remove = this.deps.desk.add(this.executionId, wait, (receipts) => {
+      const final = this.take(receipts);
+      if (final !== null) endWith(final);
+    });
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      if (signal.aborted) stop();
+      await this.deps.clock.sleep(Math.max(0, leftMs), ended.signal);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      remove();
+    }
+    return outcomeOf(end, evidence);
+  }
+
+  /** Tells of new progress; the receipt that ends the attempt, if it is there. */
+  private take(receipts: readonly Receipt[]): Receipt | null {
+    for (const receipt of receipts.slice(this.told)) {
+      this.told++;
+      if (receipt.kind !== 'progress') return receipt;
+      this.onProgress(receipt);
+    }
+    return null;
+  }
+}
+
+function outcomeOf(end: Receipt | StopReason | 'deadline', evidence: Evidence): Outcome {
+  if (end === 'deadline')
+    return { status: 'timeout', reason: end, message: 'no receipt came in time', evidence };
+  if (typeof end === 'string') return { status: 'fail', reason: end, message: `stopped: ${end}`, evidence };
+  const withReceipt = { ...evidence, receipt: end.kind, receipt_at: end.at };
+  if (end.kind === 'success')
+    return { status: 'success', reason: null, message: end.message, evidence: withReceipt };
+  const message = end.message ?? 'the receipt says that it failed';
+  return { status: 'fail', reason: 'receipt', message, evidence: withReceipt };
+}
