@@ -1,5 +1,6 @@
 import { type Authenticate } from './authenticate.js';
 import { type PostReceipt } from './executions/post-receipt.js';
+import { type CancelExecution } from './executions/cancel-execution.js';
 import { type QueryExecutions } from './executions/query-executions.js';
 import { type VerifyHistory } from './history/verify-history.js';
 import { type QueryWorkers } from './pools/query-workers.js';
@@ -22,6 +23,8 @@ export interface UseCases {
   readonly postReceipt: PostReceipt;
   /** list · live · statusOf */
   readonly queryWorkers: QueryWorkers;
+  /** cancel */
+  readonly cancelExecution: CancelExecution;
   /** verify */
   readonly verifyHistory: VerifyHistory;
   /** actorOf · prepare */

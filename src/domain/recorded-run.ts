@@ -87,10 +87,19 @@ const tellsOfAttempt = ({ kind, attempt }: RecordedStep): boolean =>
 export const PENDING_GRACE_MS = 600_000;
 export const RUNNING_GRACE_MS = 300_000;
 
-/** Until when an event that is still pending waits lawfully, epoch ms; a run that was handed back waits anew. */
+/**
+ * Until when an event that is still pending waits lawfully, epoch ms; a run that was handed back waits anew, and one in the line of its
+ * task for as long as others run.
+ */
 export const pendingBound = ({ firedAt, steps }: RecordedEvent): number =>
-  PENDING_GRACE_MS +
-  steps.reduce((since, { kind, at }) => (kind === 'handed_back' ? Math.max(since, at) : since), firedAt);
+  latestKind(steps) === 'waiting'
+    ? Infinity
+    : PENDING_GRACE_MS +
+      steps.reduce((since, { kind, at }) => (kind === 'handed_back' ? Math.max(since, at) : since), firedAt);
+
+const latestKind = (steps: readonly RecordedStep[]): LedgerKind | undefined =>
+  steps.reduce<RecordedStep | undefined>((last, step) => (last && last.at > step.at ? last : step), undefined)
+    ?.kind;
 
 /** Until when a run lasts lawfully at most, epoch ms: all attempts in full length, all planned delays without jitter, and a grace. */
 export function runningBound(

@@ -5,7 +5,7 @@
 export interface AuditEntry {
   readonly at: number;
   readonly actor: string;
-  /** `task.create`, `task.update`, `task.toggle`, `task.delete`, `task.run`, `token.create`. */
+  /** `task.create`, `task.update`, `task.toggle`, `task.delete`, `task.run`, `execution.cancel`, `token.create`. */
   readonly action: string;
   readonly subject: string;
   readonly before: unknown;

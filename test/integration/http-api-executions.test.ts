@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ExecutionReport } from '../../src/domain/execution.js';
 import { ApiServer } from '../support/api-server.js';
 import { BASE, buildReport } from '../support/builders.js';
+import { until } from '../support/until.js';
 
 const task = {
   name: 'Sync orders',
@@ -206,6 +207,29 @@ describe('the API of executions', () => {
     expect(second.cursor).toBeNull();
     const { json } = await api.call('GET', `/api/executions?page_size=1`);
     expect((json['items'] as readonly object[])[0]).not.toHaveProperty('ledger');
+  });
+
+  it('cancels an execution, says what became of it, and only once', async () => {
+    const { json: made } = await run('a');
+    const path = `/api/executions/${String(made['id'])}/cancel`;
+    api.isRunning = true;
+    const asking = api.call('POST', path);
+    await until('it waits', () => api.clock.pendingTimers > 0);
+    await api.clock.advance(6000);
+    expect(await asking).toMatchObject({
+      status: 202,
+      json: { result: 'requested', execution: { status: 'pending' } },
+    });
+    api.isRunning = false;
+    expect(await api.call('POST', path, {})).toMatchObject({
+      status: 200,
+      json: { result: 'cancelled', execution: { id: made['id'], status: 'skipped', reason: 'cancelled' } },
+    });
+    expect(await api.call('POST', path)).toMatchObject({ status: 200, json: { result: 'already_ended' } });
+    const audit = await api.audit.list({ subject: String(made['id']), limit: 5 });
+    expect(audit.map(({ action }) => action)).toEqual(['execution.cancel', 'execution.cancel']);
+    expect((await api.call('POST', '/api/executions/unknown/cancel')).status).toBe(404);
+    expect((await api.call('POST', path, { why: 'x' })).status).toBe(400);
   });
 
   it('keeps the executions of a deleted task', async () => {

@@ -16,6 +16,7 @@ import { SqlTriggerRepo } from '../../src/adapters/sql/sql-trigger-repo.js';
 import { UuidIds } from '../../src/adapters/system/uuid-ids.js';
 import { W3cTracer } from '../../src/adapters/telemetry/w3c-tracer.js';
 import { Authenticate } from '../../src/application/authenticate.js';
+import { CancelExecution } from '../../src/application/executions/cancel-execution.js';
 import { PostReceipt } from '../../src/application/executions/post-receipt.js';
 import { QueryExecutions } from '../../src/application/executions/query-executions.js';
 import { VerifyHistory } from '../../src/application/history/verify-history.js';
@@ -24,6 +25,7 @@ import { Readiness } from '../../src/application/readiness.js';
 import { ManageTasks } from '../../src/application/tasks/manage-tasks.js';
 import { QueryTasks } from '../../src/application/tasks/query-tasks.js';
 import { RunTask } from '../../src/application/tasks/run-task.js';
+import { type Stops } from '../../src/ports/stops.js';
 import { type Queue, type QueueMessage } from '../../src/ports/queue.js';
 import { type WorkerRegistry } from '../../src/ports/worker-registry.js';
 import { FakeClock } from './fake-clock.js';
@@ -50,6 +52,8 @@ export class ApiServer {
   readonly audit: SqlAuditLog;
   /** The workers that the API knows; none at first. */
   readonly registry: WorkerRegistry = new InProcessWorkerRegistry(this.clock);
+  /** Whether a worker runs what is cancelled; else a cancel ends it at once. */
+  isRunning = false;
   /** How many wake-ups were sent. */
   wakeups = 0;
   private http!: HttpServer;
@@ -120,6 +124,14 @@ export class ApiServer {
       of: (token: string) => createHash('sha256').update(token).digest('hex'),
       newToken: () => randomBytes(24).toString('hex'),
     };
+    const stops: Stops = {
+      cancel: async (_, { unbegun }) => {
+        if (this.isRunning) return 'requested';
+        await executions.apply([unbegun]);
+        return 'ended';
+      },
+      subscribe: () => () => undefined,
+    };
     const useCases = {
       manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
       runTask: new RunTask({
@@ -135,6 +147,10 @@ export class ApiServer {
       }),
       queryTasks: new QueryTasks({ tasks, clock }),
       queryExecutions: new QueryExecutions({ executions }),
+      cancelExecution: new CancelExecution({
+        ...{ executions, stops, audit: this.audit, clock, metrics, logger },
+        node: 'coordinator-1',
+      }),
       postReceipt: new PostReceipt({ receipts: new InProcessReceipts(clock), executions, hash }),
       queryWorkers: new QueryWorkers({ registry, tasks, clock }),
       verifyHistory: new VerifyHistory({ history: new SqlHistoryRepo(db), clock }, { maxSteps: MAX_STEPS }),

@@ -1,3 +1,4 @@
+import { type CancelExecution } from '../../application/executions/cancel-execution.js';
 import { type QueryExecutions } from '../../application/executions/query-executions.js';
 import { type QueryWorkers } from '../../application/pools/query-workers.js';
 import { type RunRequest, type RunTask } from '../../application/tasks/run-task.js';
@@ -12,9 +13,15 @@ import { json } from './task-fields.js';
 import { taskIdOf } from './task-routes.js';
 
 const RUN_BODY = strict({ params: json.optional() });
+const NO_BODY = strict({});
 
-/** Executions: trigger one by hand, list, read one. */
-export function executionRoutes({ runTask, queryExecutions, queryWorkers }: ExecutionUseCases): Route[] {
+/** Executions: trigger one by hand, list, read one, cancel one. */
+export function executionRoutes({
+  runTask,
+  queryExecutions,
+  queryWorkers,
+  cancelExecution,
+}: ExecutionUseCases): Route[] {
   return [
     route({
       method: 'post',
@@ -50,6 +57,19 @@ export function executionRoutes({ runTask, queryExecutions, queryWorkers }: Exec
         return { status: 200, json: executionDetailJson(found, poolStatus) };
       },
     }),
+    route({
+      method: 'post',
+      path: '/executions/:id/cancel',
+      query: NO_QUERY,
+      handle: async (request) => {
+        checked(NO_BODY, request.body ?? {});
+        const { result, execution } = await cancelExecution.cancel(executionIdOf(request), request.actor);
+        return {
+          status: result === 'requested' ? 202 : 200,
+          json: { result, execution: executionJson(execution) },
+        };
+      },
+    }),
   ];
 }
 
@@ -57,6 +77,7 @@ interface ExecutionUseCases {
   readonly runTask: RunTask;
   readonly queryExecutions: QueryExecutions;
   readonly queryWorkers: QueryWorkers;
+  readonly cancelExecution: CancelExecution;
 }
 
 /** @throws AxError `not_found` for what cannot be one. */

@@ -4,7 +4,7 @@ import { type Clock } from '../../ports/clock.js';
 import { type ExecutionRepo, type UnsettledExecution } from '../../ports/execution-repo.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
-import { type Queue, type QueueMessage } from '../../ports/queue.js';
+import { type Queue, type QueueMessage, type RunState } from '../../ports/queue.js';
 import { type Results } from '../../ports/results.js';
 import { messageFor } from '../message-for.js';
 import { owing } from '../owing.js';
@@ -23,7 +23,8 @@ const MAX_RESULTS_AGE_MS = 10 * 60_000;
  *   task not idempotent, may have been taken → `fail` / `outcome_unknown`, never run again;
  *   task deleted meanwhile → `skipped` / `deleted`, or `outcome_unknown` if it may have run;
  *   slot taken by another event in the queue → `skipped` / `duplicate`.
- * What the queue still knows is left to the queue: live claims renew themselves, dead ones are reclaimed by workers. After the queue has
+ * What the queue still knows is left to the queue: live claims renew themselves, dead ones are reclaimed by workers, those that wait in
+ * the line of their task get their turn (see `oneOfEachLine`). After the queue has
  * lost its data, live workers assert their claims again; so nothing that may be running is judged before `settleMs` of a new epoch.
  */
 export class RecoverExecutions {
@@ -90,7 +91,7 @@ export class RecoverExecutions {
     const { queue, executions, metrics, clock, logger } = this.deps;
     const states = await queue.states(page.map(({ execution }) => execution.event));
     const epoch = await this.currentEpoch(); // Asked after the states, so that what they do not know was not lost in this epoch.
-    const messages: QueueMessage[] = [];
+    const messages = this.oneOfEachLine(page, states, epoch);
     const reports: ExecutionReport[] = [];
     for (const [i, unsettled] of page.entries()) {
       if (states[i] !== 'unknown') continue;
@@ -114,6 +115,22 @@ export class RecoverExecutions {
       if (isTerminal(status)) metrics.count('executions_total', { status, reason: reason ?? 'none' });
       logger.warn({ task_id: taskId, execution_id: executionId, reason }, `recovered: ${entry.kind}`);
     }
+  }
+
+  /** Of every task with runs that wait their turn, one of them: publishing it hands out what has room, should nothing else do so. */
+  private oneOfEachLine(
+    page: readonly UnsettledExecution[],
+    states: readonly RunState[],
+    epoch: string,
+  ): QueueMessage[] {
+    const lines = new Map<string, QueueMessage>();
+    for (const [i, unsettled] of page.entries()) {
+      const { execution, task } = withOwnTask(unsettled);
+      const { event, generation } = execution;
+      if (states[i] !== 'waiting' || task === null || isBroken(task)) continue;
+      lines.set(event.taskId, messageFor(event, task, generation, this.deps.clock.now(), epoch));
+    }
+    return [...lines.values()];
   }
 
   /** A message to publish, a verdict to record, or null to wait: for its worker, or for an owner to mend a task whose run never began. */

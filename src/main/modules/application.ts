@@ -8,6 +8,7 @@ import { ScheduleLoop } from '../../application/coordinator/schedule-loop.js';
 import { Tick } from '../../application/coordinator/tick.js';
 import { PostReceipt } from '../../application/executions/post-receipt.js';
 import { WatchPools } from '../../application/coordinator/watch-pools.js';
+import { CancelExecution } from '../../application/executions/cancel-execution.js';
 import { QueryExecutions } from '../../application/executions/query-executions.js';
 import { VerifyHistory } from '../../application/history/verify-history.js';
 import { QueryWorkers } from '../../application/pools/query-workers.js';
@@ -47,6 +48,8 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       history,
       receipts,
       hash,
+      audit,
+      stops,
       queue,
       wakeup,
       registry,
@@ -59,12 +62,15 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       authenticate,
       readiness,
     ) => {
-      const runDeps = { tasks, triggers, queue, tracer, clock, ids, metrics, logger, node: identity.node };
+      const { node } = identity;
+      const runDeps = { tasks, triggers, queue, tracer, clock, ids, metrics, logger, node };
+      const cancelDeps = { executions, stops, audit, clock, metrics, logger, node };
       return {
         manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
         runTask: new RunTask(runDeps),
         queryTasks: new QueryTasks({ tasks, clock }),
         queryExecutions: new QueryExecutions({ executions }),
+        cancelExecution: new CancelExecution(cancelDeps),
         postReceipt: new PostReceipt({ receipts, executions, hash }),
         queryWorkers: new QueryWorkers({ registry, tasks, clock }),
         verifyHistory: new VerifyHistory({ history, clock }, VERIFY),
@@ -79,6 +85,8 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       T.history,
       T.receipts,
       T.tokenHash,
+      T.audit,
+      T.stops,
       T.queue,
       T.wakeup,
       T.workerRegistry,

@@ -17,6 +17,7 @@ const STEPS: readonly LedgerKind[] = [
   'reclaimed',
   'attempt_started',
   'attempt_failed',
+  'waiting',
   'handed_back',
   'republished',
   'finished',
