@@ -19,6 +19,7 @@ executorSuite('MqExecutor', async (clock) => {
     executor: new MqExecutor({ brokers, replyQueue: 'unused', clock, random: new SystemRandom(), logger }),
     peer: {
       succeeding: specTo(prompt),
+      accepting: specTo(prompt, { ack: 'receipt' }),
       failing: specTo(`${prompt}-of-nobody`),
       lasting: specTo(slow),
       complete: () => proxy.release(),
