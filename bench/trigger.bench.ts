@@ -73,6 +73,7 @@ beforeAll(async () => {
       triggers: new SqlTriggerRepo(db),
       executions: new SqlExecutionRepo(db),
       queue,
+      fillOutcomes: { ensure: async () => undefined },
       clock,
       ids: new UuidIds(clock),
       tracer: new W3cTracer(),

@@ -22,6 +22,7 @@ import { type Executor } from '../ports/executor.js';
 import { type HistoryRepo } from '../ports/history-repo.js';
 import { type HookRepo } from '../ports/hook-repo.js';
 import { type Ids } from '../ports/ids.js';
+import { type LastOutcomes } from '../ports/last-outcomes.js';
 import { type Lock } from '../ports/lock.js';
 import { type Logger } from '../ports/logger.js';
 import { type Metrics } from '../ports/metrics.js';
@@ -72,6 +73,7 @@ export const TOKENS = {
   triggers: token<TriggerRepo>('TriggerRepo'),
   executions: token<ExecutionRepo>('ExecutionRepo'),
   history: token<HistoryRepo>('HistoryRepo'),
+  lastOutcomes: token<LastOutcomes>('LastOutcomes'),
   hooks: token<HookRepo>('HookRepo'),
   audit: token<AuditLog>('AuditLog'),
   tokens: token<TokenRepo>('TokenRepo'),

@@ -1,4 +1,4 @@
-import { type Outcome } from '../domain/execution.js';
+import { type ExecutionReport, type Outcome } from '../domain/execution.js';
 
 /** What the newest run of a task came to. Instants are epoch ms. */
 export interface LastOutcome {
@@ -19,4 +19,11 @@ export interface LastOutcomes {
   /** The queue's life in which what is known was completed from the store; null: in none. */
   filledFor(): Promise<string | null>;
   markFilled(epoch: string): Promise<void>;
+}
+
+/** What a final report says of the run of a slot; null if it was none. */
+export function lastOutcomeOf(slot: number, report: ExecutionReport): LastOutcome | null {
+  const { status, finishedAt, entry } = report;
+  const isRun = status === 'success' || status === 'fail' || status === 'timeout';
+  return isRun ? { status, slot, finishedAt: finishedAt ?? entry.at } : null;
 }

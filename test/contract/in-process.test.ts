@@ -8,6 +8,7 @@ import { buildMessage, buildReport } from '../support/builders.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { openInProcess } from '../support/in-process-harness.js';
 import { claimsSuite } from './claims.suite.js';
+import { lastOutcomesSuite } from './last-outcomes.suite.js';
 import { lockSuite } from './lock.suite.js';
 import { queueSuite } from './queue.suite.js';
 import { receiptsSuite } from './receipts.suite.js';
@@ -76,6 +77,7 @@ queueSuite('InProcessQueue', openBroker, { holdsText: false });
 claimsSuite('InProcessClaims', openBroker);
 stopsSuite('InProcessStops', openBroker);
 resultsSuite('InProcessResults', openBroker, { holdsText: false });
+lastOutcomesSuite('InProcessLastOutcomes', openBroker);
 
 describe('InProcessBroker', () => {
   const HOUR_MS = 3_600_000;

@@ -7,6 +7,7 @@ import { RedisWorkerRegistry } from '../../src/adapters/redis/redis-worker-regis
 import { RedisNamespace } from '../support/redis-namespace.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { claimsSuite } from './claims.suite.js';
+import { lastOutcomesSuite } from './last-outcomes.suite.js';
 import { lockSuite } from './lock.suite.js';
 import { queueSuite } from './queue.suite.js';
 import { receiptsSuite } from './receipts.suite.js';
@@ -110,3 +111,4 @@ queueSuite('RedisQueue', openBroker, { holdsText: true });
 claimsSuite('RedisClaims', openBroker);
 stopsSuite('RedisStops', openBroker);
 resultsSuite('RedisResults', openBroker, { holdsText: true });
+lastOutcomesSuite('RedisLastOutcomes', openBroker);

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { DEFAULT_POLICY, type OverlapPolicy } from '../../src/domain/policy.js';
 import { type Claim, type Claims } from '../../src/ports/claims.js';
 import { type Delivery, type Queue, type QueueMessage, type TakeRequest } from '../../src/ports/queue.js';
+import { type LastOutcomes } from '../../src/ports/last-outcomes.js';
 import { type ResultBatch, type Results } from '../../src/ports/results.js';
 import { type Stops } from '../../src/ports/stops.js';
 import { buildEvent, buildMessage, buildReport, buildTask, snapshotOf } from './builders.js';
@@ -12,6 +13,7 @@ export interface BrokerHarness {
   readonly queue: Queue;
   readonly claims: Claims;
   readonly results: Results;
+  readonly lastOutcomes: LastOutcomes;
   readonly stops: Stops;
   /** Lets `ms` pass by the store's clock. */
   advance(ms: number): Promise<void>;

@@ -1,4 +1,5 @@
 import { CollectResults } from '../../src/application/coordinator/collect-results.js';
+import { FillOutcomes } from '../../src/application/coordinator/fill-outcomes.js';
 import { Leadership } from '../../src/application/coordinator/leadership.js';
 import { RecoverExecutions } from '../../src/application/coordinator/recover-executions.js';
 import { ScheduleLoop } from '../../src/application/coordinator/schedule-loop.js';
@@ -7,6 +8,8 @@ import { Readiness } from '../../src/application/readiness.js';
 import { type Clock } from '../../src/ports/clock.js';
 import { type ExecutionRepo } from '../../src/ports/execution-repo.js';
 import { type Ids } from '../../src/ports/ids.js';
+import { type HookRepo } from '../../src/ports/hook-repo.js';
+import { type LastOutcomes } from '../../src/ports/last-outcomes.js';
 import { type Lock } from '../../src/ports/lock.js';
 import { type Queue } from '../../src/ports/queue.js';
 import { type Results } from '../../src/ports/results.js';
@@ -26,7 +29,9 @@ export interface CoordinatorPorts {
   readonly triggers: TriggerRepo;
   readonly executions: ExecutionRepo;
   readonly lock: Lock;
-  readonly broker: { readonly queue: Queue; readonly results: Results };
+  readonly broker: { readonly queue: Queue; readonly results: Results; readonly lastOutcomes?: LastOutcomes };
+  /** Absent: no task has hooks. */
+  readonly hooks?: HookRepo;
 }
 
 export interface CoordinatorOptions {
@@ -76,7 +81,18 @@ export class CoordinatorNode {
     const leadership = new Leadership({ lock, clock, metrics, logger, owner: name, leaseMs });
     this.leadership = leadership;
     this.tick = new Tick(
-      { leadership, triggers, executions, queue, clock, ids, tracer: new W3cTracer(), metrics, logger },
+      {
+        leadership,
+        triggers,
+        executions,
+        queue,
+        fillOutcomes: this.fillOutcomes(harness),
+        clock,
+        ids,
+        tracer: new W3cTracer(),
+        metrics,
+        logger,
+      },
       { node: name, tickMs, queueLimit },
     );
     this.loop = new ScheduleLoop({ tick: this.tick, leadership, wakeup, clock, metrics, logger, readiness });
@@ -93,6 +109,16 @@ export class CoordinatorNode {
       { leadership, executions, queue, results, clock, metrics, logger },
       { node: name, sweepMs: 5000, graceMs: 10_000, settleMs },
     );
+  }
+
+  private fillOutcomes(harness: CoordinatorPorts): Pick<FillOutcomes, 'ensure'> {
+    const { hooks, broker } = harness;
+    const { lastOutcomes } = broker;
+    if (hooks === undefined || lastOutcomes === undefined) return { ensure: async () => undefined };
+    return new FillOutcomes({
+      hooks: this.store.to(() => hooks),
+      lastOutcomes: this.redis.to(() => harness.broker.lastOutcomes ?? lastOutcomes),
+    });
   }
 
   /** Starts the loops, or those named. */

@@ -18,6 +18,9 @@ export function openInProcess(): BrokerHarness {
     get stops() {
       return broker.stops;
     },
+    get lastOutcomes() {
+      return broker.lastOutcomes;
+    },
     get results() {
       return broker.results;
     },

@@ -9,6 +9,7 @@ import { openSqlite, type SqliteStore } from '../../src/adapters/embedded/sqlite
 import { SqlAuditLog } from '../../src/adapters/sql/sql-audit-log.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
 import { SqlHistoryRepo } from '../../src/adapters/sql/sql-history-repo.js';
+import { SqlHookRepo } from '../../src/adapters/sql/sql-hook-repo.js';
 import { SqlTaskRepo } from '../../src/adapters/sql/sql-task-repo.js';
 import { SqlTokenRepo } from '../../src/adapters/sql/sql-token-repo.js';
 import { SqlTriggerRepo } from '../../src/adapters/sql/sql-trigger-repo.js';
@@ -34,6 +35,7 @@ export class NodeHarness {
   readonly executions: SqlExecutionRepo;
   readonly audit: SqlAuditLog;
   readonly history: SqlHistoryRepo;
+  readonly hooks: SqlHookRepo;
   readonly tokens: SqlTokenRepo;
   readonly lock: InProcessLock;
   readonly wakeup = new InProcessWakeup();
@@ -55,6 +57,7 @@ export class NodeHarness {
     this.executions = new SqlExecutionRepo(store.db);
     this.audit = new SqlAuditLog(store.db);
     this.history = new SqlHistoryRepo(store.db);
+    this.hooks = new SqlHookRepo(store.db);
     this.tokens = new SqlTokenRepo(store.db);
     this.lock = new InProcessLock(clock);
     this.executor = new ScriptedExecutor(clock);

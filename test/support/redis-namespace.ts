@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { RedisClaims } from '../../src/adapters/redis/redis-claims.js';
 import { RedisConnection } from '../../src/adapters/redis/redis-connection.js';
+import { RedisLastOutcomes } from '../../src/adapters/redis/redis-last-outcomes.js';
 import { RedisQueue } from '../../src/adapters/redis/redis-queue.js';
 import { RedisResults } from '../../src/adapters/redis/redis-results.js';
 import { RedisStops } from '../../src/adapters/redis/redis-stops.js';
@@ -70,6 +71,7 @@ export class RedisNamespace {
       queue: new RedisQueue(connection),
       claims: new RedisClaims(connection),
       results: new RedisResults(connection),
+      lastOutcomes: new RedisLastOutcomes(connection),
       stops: new RedisStops(connection),
       advance: (ms) => this.advance(ms),
       loseData: () => this.empty(),

@@ -1,5 +1,6 @@
 import { type Clock } from '../../ports/clock.js';
 import { InProcessClaims } from './in-process-claims.js';
+import { type InProcessLastOutcomes } from './in-process-last-outcomes.js';
 import { InProcessQueue } from './in-process-queue.js';
 import { InProcessReceipts } from './in-process-receipts.js';
 import { InProcessResults } from './in-process-results.js';
@@ -7,7 +8,7 @@ import { InProcessState } from './in-process-state.js';
 import { InProcessStops } from './in-process-stops.js';
 
 /**
- * Queue, claims, stops, results and receipts inside one process: for embedded mode, unit tests and simulation. All that it knows dies with the process,
+ * Queue, claims, stops, results, receipts and last outcomes inside one process: for embedded mode, unit tests and simulation. All that it knows dies with the process,
  * so every process names another `epoch`. Each call does its work in one turn of the event loop, which makes it atomic.
  */
 export class InProcessBroker {
@@ -16,6 +17,7 @@ export class InProcessBroker {
   readonly stops: InProcessStops;
   readonly results: InProcessResults;
   readonly receipts: InProcessReceipts;
+  readonly lastOutcomes: InProcessLastOutcomes;
 
   constructor(clock: Clock, epoch: string) {
     const state = new InProcessState(clock, epoch);
@@ -24,5 +26,6 @@ export class InProcessBroker {
     this.stops = new InProcessStops(state);
     this.results = new InProcessResults(state);
     this.receipts = new InProcessReceipts(clock);
+    this.lastOutcomes = state.lastOutcomes;
   }
 }

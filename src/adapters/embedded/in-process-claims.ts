@@ -9,6 +9,7 @@ import {
   type PreviousClaim,
   type RenewAnswer,
 } from '../../ports/claims.js';
+import { lastOutcomeOf } from '../../ports/last-outcomes.js';
 import { type Delivery } from '../../ports/queue.js';
 import { claimTurn } from './in-process-turn.js';
 import { type InProcessState } from './in-process-state.js';
@@ -91,6 +92,8 @@ export class InProcessClaims implements Claims {
     if (run === null) return false;
     runs.finish(claim, run);
     stops.forget(claim.executionId);
+    const outcome = lastOutcomeOf(claim.slot, report);
+    if (outcome !== null) this.state.lastOutcomes.noteOne(claim.taskId, outcome);
     runs.unmark(claim.taskId, claim.executionId);
     this.state.lane(claim.pool).remove(claim.handle);
     this.send(report);

@@ -3,6 +3,7 @@ import { type Clock } from '../../ports/clock.js';
 import { type QueueMessage } from '../../ports/queue.js';
 import { InProcessArrivals } from './in-process-arrivals.js';
 import { InProcessLane } from './in-process-lane.js';
+import { InProcessLastOutcomes } from './in-process-last-outcomes.js';
 import { InProcessLines } from './in-process-lines.js';
 import { InProcessRuns, type Run } from './in-process-runs.js';
 import { InProcessStopBook } from './in-process-stop-book.js';
@@ -12,6 +13,7 @@ export class InProcessState {
   readonly runs: InProcessRuns;
   readonly lines = new InProcessLines();
   readonly stops = new InProcessStopBook();
+  readonly lastOutcomes = new InProcessLastOutcomes();
   readonly messageArrivals: InProcessArrivals;
   readonly reports: InProcessLane<ExecutionReport>;
   readonly reportArrivals: InProcessArrivals;

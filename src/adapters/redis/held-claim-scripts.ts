@@ -1,3 +1,4 @@
+import { LAST_OUTCOME_LUA } from './last-outcome-lua.js';
 import { LINE_LUA } from './line-lua.js';
 import { FINISHED_KEEP_MS, RUN_KEEP_MS, RUN_LUA } from './run-lua.js';
 import { PAYLOAD } from './stream-scripts.js';
@@ -76,9 +77,13 @@ queueReport(ARGV[8])
 return 1
 `;
 
-/** ARGV …, report · result 1 = finished by this claim, now or before; 0 = the claim was lost. The report is queued once. */
+/**
+ * ARGV …, report, key of the task's last outcome, slot, finished at, status or '' if it was no run
+ * result 1 = finished by this claim, now or before; 0 = the claim was lost. The report is queued once.
+ */
 export const FINISH = `
 ${HELD_LUA}
+${LAST_OUTCOME_LUA}
 local known = readRun(RUN)
 if isOurs(known) and known.state == 'finished' then return 1 end
 if not heldRun() then return 0 end
@@ -88,6 +93,7 @@ redis.call('ZREM', RUNNING, ID)
 redis.call('HDEL', STOPS, ID)
 dropEntry(QUEUE, GROUP, ENTRY)
 queueReport(ARGV[8])
+if ARGV[12] ~= '' then noteOutcome(ARGV[9], ARGV[10], ARGV[11], ARGV[12]) end
 advance(at, nowMs())
 return 1
 `;

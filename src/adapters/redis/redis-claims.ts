@@ -8,6 +8,7 @@ import {
   DEFAULT_MAX_WAITING,
   type RenewAnswer,
 } from '../../ports/claims.js';
+import { lastOutcomeOf } from '../../ports/last-outcomes.js';
 import { type Delivery } from '../../ports/queue.js';
 import { type StopRequest } from '../../ports/stops.js';
 import { CLAIM } from './claim-script.js';
@@ -31,6 +32,8 @@ type ClaimReply =
       awaiting: number,
       handedBack: number,
     ];
+
+const NO_OUTCOME = { slot: 0, finishedAt: 0, status: '' } as const;
 
 /** Claims as run hashes, running sets and lines; each call is one script, so it happens as a whole or not at all. */
 export class RedisClaims implements Claims {
@@ -106,7 +109,9 @@ export class RedisClaims implements Claims {
   }
 
   async finish(claim: Claim, report: ExecutionReport): Promise<boolean> {
-    return (await this.call('finish', claim, [encode(report)])) === 1;
+    const { slot, finishedAt, status } = lastOutcomeOf(claim.slot, report) ?? NO_OUTCOME;
+    const last = [this.keys.lastOutcome(claim.taskId), slot, finishedAt, status];
+    return (await this.call('finish', claim, [encode(report), ...last])) === 1;
   }
 
   async abandon(claim: Claim, report: ExecutionReport): Promise<boolean> {

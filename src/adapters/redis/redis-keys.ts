@@ -28,6 +28,8 @@ export class RedisKeys {
   readonly workers: string;
   /** Sorted set: instance of a worker → end of its announcement's life, epoch ms. */
   readonly workerLives: string;
+  /** String: the epoch in which last outcomes were completed from the store. */
+  readonly lastOutcomesFilled: string;
   /** A pool's stream is this and the pool's name. */
   readonly queuePrefix: string;
 
@@ -46,6 +48,7 @@ export class RedisKeys {
     this.stopped = `${this.prefix}stopped`;
     this.workers = `${this.prefix}workers`;
     this.workerLives = `${this.prefix}worker-lives`;
+    this.lastOutcomesFilled = `${this.prefix}last-filled`;
     this.queuePrefix = `${this.prefix}queue:`;
   }
 
@@ -87,6 +90,11 @@ export class RedisKeys {
   /** Sorted set of a task's runs that wait their turn (see line-lua.ts). */
   waiting(taskId: string): string {
     return `${this.prefix}waiting:${taskId}`;
+  }
+
+  /** Hash: how the newest run of a task ended (fields: see last-outcome-lua.ts). */
+  lastOutcome(taskId: string): string {
+    return `${this.prefix}last:${taskId}`;
   }
 
   /** Hash of a task's runs that were asked to stop: execution id → reason. */

@@ -12,6 +12,7 @@ import { owing } from '../owing.js';
 import { Backlog } from './backlog.js';
 import { duplicateVerdict } from './coordinator-verdict.js';
 import { decideBatch } from './decide-batch.js';
+import { type FillOutcomes } from './fill-outcomes.js';
 import { type Leadership } from './leadership.js';
 
 /** Most due rows of one turn. */
@@ -44,6 +45,7 @@ export class Tick {
       readonly triggers: TriggerRepo;
       readonly executions: ExecutionRepo;
       readonly queue: Queue;
+      readonly fillOutcomes: Pick<FillOutcomes, 'ensure'>;
       readonly clock: Clock;
       readonly ids: Ids;
       readonly tracer: Tracer;
@@ -66,6 +68,7 @@ export class Tick {
     }
     const epoch = await queue.epoch();
     this.forgetPublishedBefore(epoch);
+    await this.deps.fillOutcomes.ensure(epoch);
     await this.publish();
     if (await this.isQueueFull()) return this.options.tickMs;
     const askedAt = clock.now();

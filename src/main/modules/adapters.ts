@@ -5,6 +5,7 @@ import { InProcessWakeup } from '../../adapters/embedded/in-process-wakeup.js';
 import { InProcessWorkerRegistry } from '../../adapters/embedded/in-process-worker-registry.js';
 import { RedisClaims } from '../../adapters/redis/redis-claims.js';
 import { type RedisConnection } from '../../adapters/redis/redis-connection.js';
+import { RedisLastOutcomes } from '../../adapters/redis/redis-last-outcomes.js';
 import { RedisLock } from '../../adapters/redis/redis-lock.js';
 import { RedisQueue } from '../../adapters/redis/redis-queue.js';
 import { RedisReceipts } from '../../adapters/redis/redis-receipts.js';
@@ -59,6 +60,7 @@ export const redisModule = (connection: RedisConnection) =>
     bind(T.stops).toResolvedValue(() => new RedisStops(connection));
     bind(T.results).toResolvedValue(() => new RedisResults(connection));
     bind(T.receipts).toResolvedValue(() => new RedisReceipts(connection));
+    bind(T.lastOutcomes).toResolvedValue(() => new RedisLastOutcomes(connection));
     bind(T.wakeup).toResolvedValue(() => new RedisWakeup(connection));
     bind(T.workerRegistry).toResolvedValue(() => new RedisWorkerRegistry(connection));
   });
@@ -72,6 +74,7 @@ export const inProcessModule = (broker: InProcessBroker) =>
     bind(T.stops).toConstantValue(broker.stops);
     bind(T.results).toConstantValue(broker.results);
     bind(T.receipts).toConstantValue(broker.receipts);
+    bind(T.lastOutcomes).toConstantValue(broker.lastOutcomes);
     bind(T.wakeup).toResolvedValue(() => new InProcessWakeup());
     bind(T.workerRegistry).toResolvedValue((clock) => new InProcessWorkerRegistry(clock), [T.clock]);
   });

@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { Authenticate } from '../../application/authenticate.js';
 import { CollectResults } from '../../application/coordinator/collect-results.js';
 import { DeliverHooks } from '../../application/coordinator/deliver-hooks.js';
+import { FillOutcomes } from '../../application/coordinator/fill-outcomes.js';
 import { Leadership } from '../../application/coordinator/leadership.js';
 import { RecoverExecutions } from '../../application/coordinator/recover-executions.js';
 import { ScheduleLoop } from '../../application/coordinator/schedule-loop.js';
@@ -111,16 +112,34 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
     [T.lock, T.clock, T.metrics, T.logger, T.identity, T.config],
   );
   bind(T.tick).toResolvedValue(
-    (leadership, triggers, executions, queue, clock, ids, tracer, metrics, logger, identity, config) =>
-      new Tick(
-        { leadership, triggers, executions, queue, clock, ids, tracer, metrics, logger },
+    (
+      leadership,
+      triggers,
+      executions,
+      queue,
+      hooks,
+      lastOutcomes,
+      clock,
+      ids,
+      tracer,
+      metrics,
+      logger,
+      identity,
+      config,
+    ) => {
+      const fillOutcomes = new FillOutcomes({ hooks, lastOutcomes });
+      return new Tick(
+        { leadership, triggers, executions, queue, fillOutcomes, clock, ids, tracer, metrics, logger },
         { node: identity.node, tickMs: config.tickMs, queueLimit: config.queueLimit },
-      ),
+      );
+    },
     [
       T.leadership,
       T.triggers,
       T.executions,
       T.queue,
+      T.hooks,
+      T.lastOutcomes,
       T.clock,
       T.ids,
       T.tracer,

@@ -104,7 +104,7 @@ describe('Tick', () => {
       await harness.add(...Array.from({ length: 1001 }, () => every(60)));
       await harness.clock.advance(60_000);
       expect(await node.tick.turn()).toBe(0);
-      expect(node.store.calls).toEqual(['decideDue', 'countDue']);
+      expect(node.store.calls).toEqual(['watchedOutcomes', 'decideDue', 'countDue']);
       expect(valuesOf(node.metrics, 'dispatch_batch_size')).toEqual([1000]);
       expect(valuesOf(node.metrics, 'due_backlog')).toEqual([1]);
       expect(await node.tick.turn()).toBe(1000);
