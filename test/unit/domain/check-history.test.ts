@@ -282,6 +282,16 @@ describe('TaskCheck', () => {
       expect(found(scene.check({ now: slot + 1_100_001 }))).toEqual([['overdue_pending', slot]]);
     });
 
+    it('pending, but not while it waits for others of its task to end', () => {
+      const step = (kind: 'waiting' | 'handed_back', at: number) =>
+        ({ kind, generation: 0, node: 'worker-1', at, attempt: null }) as const;
+      const far = slot + 100 * 86_400_000;
+      alter(slot, { status: 'pending', firedAt: slot, startedAt: null, steps: [step('waiting', slot + 5)] });
+      expect(found(scene.check({ to: slot, now: far }))).toEqual([]);
+      alter(slot, { steps: [step('waiting', slot + 5), step('handed_back', slot + 6)] });
+      expect(found(scene.check({ to: slot, now: far }))).toEqual([['overdue_pending', slot]]);
+    });
+
     it.each(['running', 'retrying'] as const)('%s longer than all attempts and delays take', (status) => {
       alter(slot, { status, startedAt: slot + 5 });
       const bound = slot + 5 + 3 * 30_000 + 2 * 60_000 + 300_000;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DEFAULT_POLICY } from '../../../../src/domain/policy.js';
 import { buildMessage } from '../../../support/builders.js';
 import { type CoordinatorNode } from '../../../support/coordinator-node.js';
 import { valuesOf } from '../../../support/measured.js';
@@ -87,6 +88,32 @@ describe('RecoverExecutions, as a sweep', () => {
       await untouched('pending');
       expect([...node.store.calls, ...node.redis.calls.filter((call) => call !== 'acquire')]).toEqual([]);
     });
+  });
+
+  it('leaves runs that wait in their line, and gives the first its turn when nobody else does', async () => {
+    const policy = { ...DEFAULT_POLICY, overlapPolicy: 'queue' } as const;
+    const task = every(10, { policy });
+    await harness.add(task);
+    const { broker, clock } = harness;
+    node.start('loop');
+    await clock.advance(30_500);
+    const taken = await broker.queue.take({
+      ...{ pools: ['default'], taker: 'doomed', max: 10, waitMs: 0, reclaimAfterMs: HOUR },
+      signal: new AbortController().signal,
+      onPoison: () => undefined,
+    });
+    const answers = [];
+    for (const delivery of taken)
+      answers.push((await broker.claims.claim(delivery, 'doomed', 60_000)).outcome);
+    expect(answers).toEqual(['claimed', 'waiting', 'waiting']);
+    const states = () => broker.queue.states(taken.map(({ message }) => message.event));
+    await node.recovery.sweep();
+    expect(await states()).toEqual(['claimed', 'waiting', 'waiting']);
+    await clock.advance(60_000);
+    await node.recovery.sweep();
+    expect((await states()).slice(1)).toEqual(['queued', 'waiting']);
+    const { ledger } = (await harness.executions.find(taken[1]?.message.event.id ?? '')) ?? { ledger: [] };
+    expect(ledger.map(({ kind }) => kind)).toEqual(['triggered']);
   });
 
   it('settles more than one page', async () => {
