@@ -1,5 +1,6 @@
-import { FireTimes, isSameSchedule, type Schedule } from './schedule.js';
+import { FireTimes, isSameSchedule } from './schedule.js';
 import { type Era, isScheduling } from './task-history.js';
+import { TaskSlots, type Timetable } from './timetable.js';
 
 /** A slot that ax owes an event. */
 export interface ExpectedSlot {
@@ -12,9 +13,9 @@ export interface ExpectedSlot {
   readonly isDoubtful: boolean;
 }
 
-/** Slots of one schedule, from `first`, itself a slot whatever the schedule says, to before `until`. */
+/** Slots of one timetable, from `first`, itself a slot whatever the schedule says, to before `until`. */
 interface Span extends Omit<ExpectedSlot, 'slot'> {
-  readonly schedule: Schedule;
+  readonly timetable: Timetable;
   readonly first: number;
   readonly until: number;
 }
@@ -44,7 +45,7 @@ export class ExpectedSlots {
     private readonly to: number,
   ) {
     for (const span of spansOf(eras, this.times)) {
-      const first = span.first >= from ? span.first : this.times.next(span.schedule, from - 1);
+      const first = span.first >= from ? span.first : this.next(span, from - 1);
       this.put(first, span);
     }
   }
@@ -70,8 +71,12 @@ export class ExpectedSlots {
     if (++this.steps % STEPS_PER_MEMORY === 0) this.times = new FireTimes();
     while (this.heads[0]?.slot === passed) {
       const { span } = this.heads.shift() as Head;
-      this.put(this.times.next(span.schedule, passed), span);
+      this.put(this.next(span, passed), span);
     }
+  }
+
+  private next({ timetable }: Span, after: number): number | null {
+    return new TaskSlots(timetable, this.times).next(after);
   }
 
   private put(slot: number | null, span: Span): void {
@@ -81,13 +86,13 @@ export class ExpectedSlots {
   }
 }
 
-/** An edit that keeps the schedule of an enabled task keeps the cursor too, so its eras are one. */
+/** An edit that keeps the schedule of an enabled task keeps the cursor and what is owed too, so its eras are one. */
 function spansOf(eras: readonly Era[], times: FireTimes): Span[] {
   const spans: Span[] = [];
   for (let i = 0; i < eras.length; i++) {
     const begin = eras[i];
     if (!isScheduling(begin)) continue;
-    const { schedule } = begin.state;
+    const { schedule, former } = begin.state;
     let windowSec = begin.state.policy.windowSec;
     let end: typeof begin = begin;
     for (let next = eras[i + 1]; isScheduling(next) && isSameSchedule(next.state.schedule, schedule);) {
@@ -95,8 +100,11 @@ function spansOf(eras: readonly Era[], times: FireTimes): Span[] {
       end = next;
       next = eras[++i + 1];
     }
-    const first = begin.firstSlot === undefined ? times.next(schedule, begin.since) : begin.firstSlot;
-    if (first !== null) spans.push(...spansUpTo(end, { schedule, first, windowMs: windowSec * 1000 }));
+    const first =
+      begin.firstSlot === undefined ? new TaskSlots(begin.state, times).next(begin.since) : begin.firstSlot;
+    if (first === null) continue;
+    const slots = { timetable: { schedule, former }, first, windowMs: windowSec * 1000 };
+    spans.push(...spansUpTo(end, slots, eras[i + 1]));
   }
   return spans;
 }
@@ -108,17 +116,24 @@ function spansUpTo(
     undecidedSlot,
     state,
   }: Era & { readonly state: { readonly policy: { readonly misfirePolicy: string } } },
-  slots: Pick<Span, 'schedule' | 'first' | 'windowMs'>,
+  slots: Pick<Span, 'timetable' | 'first' | 'windowMs'>,
+  later: Era | undefined,
 ): Span[] {
   const decided = { ...slots, until: undecidedSlot ?? until, withoutEvent: LOST, isDoubtful: false };
-  if (undecidedSlot === null) return [decided];
+  if (undecidedSlot === null || owesFormer(later)) return [decided];
   const rest = { ...slots, first: undecidedSlot, until: until - slots.windowMs };
   const cursor = `not decided yet, next_trigger_time stands at ${new Date(undecidedSlot).toISOString()}`;
   if (until < Infinity)
-    return [decided, { ...rest, withoutEvent: 'undecided when the task was changed', isDoubtful: true }];
+    return [
+      decided,
+      { ...rest, withoutEvent: 'undecided when the task was disabled or deleted', isDoubtful: true },
+    ];
   const isDoubtful = state.policy.misfirePolicy === 'catch_up';
   return [
     decided,
     { ...rest, withoutEvent: isDoubtful ? `waits to be caught up: ${cursor}` : cursor, isDoubtful },
   ];
 }
+
+/** Whether an era owes what was undecided when it began. */
+const owesFormer = (era: Era | undefined): boolean => isScheduling(era) && era.state.former.length > 0;

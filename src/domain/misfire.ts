@@ -1,5 +1,5 @@
 import { type Policy } from './policy.js';
-import { type FireTimes, type Schedule } from './schedule.js';
+import { type TaskSlots } from './timetable.js';
 
 /** Slots skipped as one range, both ends inclusive, epoch ms. */
 export interface SkippedRange {
@@ -27,14 +27,13 @@ export const BACKLOG_PACE_MS = 200;
  * Pure; the work is bounded however long the outage was.
  */
 export function decideDue(input: {
-  readonly schedule: Schedule;
+  readonly slots: TaskSlots;
   readonly policy: Policy;
   /** The oldest undecided slot; at or before `now`. */
   readonly cursor: number;
   readonly now: number;
-  readonly times: FireTimes;
 }): DueDecision {
-  const { schedule, cursor, now, times } = input;
+  const { slots, cursor, now } = input;
   const newestMissed = newestMissedSlot(input);
   if (newestMissed === null) return fireAt(input, cursor, false, null);
 
@@ -42,7 +41,7 @@ export function decideDue(input: {
   if (makeUp !== null) return fireAt(input, makeUp, true, skippedBefore(input, makeUp));
 
   const skipped = rangeOf(input, cursor, newestMissed);
-  const onTime = times.next(schedule, newestMissed);
+  const onTime = slots.next(newestMissed);
   if (onTime === null || onTime > now) return { fire: null, skipped, nextSlot: onTime, holdUntil: null };
   return fireAt(input, onTime, false, skipped);
 }
@@ -50,10 +49,10 @@ export function decideDue(input: {
 type Input = Parameters<typeof decideDue>[0];
 
 /** The newest slot whose window has passed, from the cursor on; null if the cursor's own window is still open. */
-function newestMissedSlot({ schedule, policy, cursor, now, times }: Input): number | null {
+function newestMissedSlot({ slots, policy, cursor, now }: Input): number | null {
   const lastMissedInstant = now - policy.windowSec * 1000 - 1;
   if (cursor > lastMissedInstant) return null;
-  return Math.max(cursor, times.previous(schedule, lastMissedInstant) ?? cursor);
+  return Math.max(cursor, slots.previous(lastMissedInstant) ?? cursor);
 }
 
 /** The missed slot that the policy fires next, or null if it fires none. */
@@ -69,15 +68,12 @@ function slotToMakeUp(input: Input, newestMissed: number): number | null {
 }
 
 /** The first missed slot that `misfire_limit` and `misfire_max_age_sec` still allow; null if all are too old. */
-function oldestToCatchUp(
-  { schedule, policy, cursor, now, times }: Input,
-  newestMissed: number,
-): number | null {
+function oldestToCatchUp({ slots, policy, cursor, now }: Input, newestMissed: number): number | null {
   const notBefore = Math.max(cursor, now - policy.misfireMaxAgeSec * 1000);
   if (newestMissed < notBefore) return null;
   let oldest = newestMissed;
   for (let taken = 1; taken < policy.misfireLimit && oldest > cursor; taken++) {
-    const earlier = Math.max(cursor, times.previous(schedule, oldest - 1) ?? cursor);
+    const earlier = Math.max(cursor, slots.previous(oldest - 1) ?? cursor);
     if (earlier < notBefore) break;
     oldest = earlier;
   }
@@ -86,16 +82,16 @@ function oldestToCatchUp(
 
 function skippedBefore(input: Input, slot: number): SkippedRange | null {
   if (slot <= input.cursor) return null;
-  const last = input.times.previous(input.schedule, slot - 1) ?? input.cursor;
+  const last = input.slots.previous(slot - 1) ?? input.cursor;
   return rangeOf(input, input.cursor, Math.max(input.cursor, last));
 }
 
-function rangeOf({ schedule, times }: Input, from: number, to: number): SkippedRange {
-  return { from, to, slots: times.count(schedule, from, to) };
+function rangeOf({ slots }: Input, from: number, to: number): SkippedRange {
+  return { from, to, slots: slots.count(from, to) };
 }
 
 function fireAt(input: Input, slot: number, isMisfire: boolean, skipped: SkippedRange | null): DueDecision {
-  const nextSlot = input.times.next(input.schedule, slot);
+  const nextSlot = input.slots.next(slot);
   return { fire: { slot, isMisfire }, skipped, nextSlot, holdUntil: holdOf(input, nextSlot) };
 }
 

@@ -5,7 +5,7 @@ import { type Task } from './task.js';
 /** What of a task decides which slots are expected, and how long its runs may take. */
 export type TaskState = Pick<
   Task,
-  'schedule' | 'policy' | 'isEnabled' | 'nextTriggerTime' | 'version' | 'createdAt' | 'updatedAt'
+  'schedule' | 'former' | 'policy' | 'isEnabled' | 'nextTriggerTime' | 'version' | 'createdAt' | 'updatedAt'
 >;
 
 /** `absent`: there was no such task; `unreadable`: there was one, and what it said cannot be told. */

@@ -1,10 +1,11 @@
-import { type FieldProblem, InvalidInput } from './errors.js';
+import { AxError, type FieldProblem, InvalidInput } from './errors.js';
 import { type ExecutorSpec, executorProblems } from './executor-spec.js';
 import { type Hooks, hookProblems } from './hooks.js';
 import { type Json } from './json.js';
 import { type Policy, policyProblems } from './policy.js';
 import { FireTimes, isSameSchedule, type Schedule, scheduleProblems } from './schedule.js';
 import { ID_FIX, isTaskId } from './task-id.js';
+import { type FormerSchedule } from './timetable.js';
 
 /** What an owner defines: when, what, and how it may fail. */
 export interface TaskDefinition {
@@ -25,6 +26,8 @@ export interface TaskDefinition {
 /** A stored definition with its cursor. Enabled or disabled, nothing else. Instants are epoch ms. */
 export interface Task extends TaskDefinition {
   readonly id: string;
+  /** What still decides slots before the latest edits (see Timetable); empty when all of them are decided. */
+  readonly former: readonly FormerSchedule[];
   /** The oldest undecided slot; null while disabled and after the last slot. */
   readonly nextTriggerTime: number | null;
   /** Grows by one with every edit; the tick does not touch it. */
@@ -49,6 +52,8 @@ export const isBroken = (task: Task | BrokenTask): task is BrokenTask => !('sche
 
 export const MAX_PARAMS_BYTES = 65_536;
 const MAX_LABELS = 32;
+/** More changes of the schedule while one slot waits are refused. */
+export const MAX_FORMER = 20;
 
 export { ID_FIX, isTaskId };
 
@@ -67,13 +72,22 @@ export function createTask(id: string, definition: TaskDefinition, now: number):
   ];
   if (problems.length > 0) throw new InvalidInput(problems);
   const nextTriggerTime = definition.isEnabled ? new FireTimes().next(definition.schedule, now) : null;
-  return { ...definition, id, nextTriggerTime, version: 1, error: null, createdAt: now, updatedAt: now };
+  return {
+    ...definition,
+    id,
+    former: [],
+    nextTriggerTime,
+    version: 1,
+    error: null,
+    createdAt: now,
+    updatedAt: now,
+  };
 }
 
 /**
- * The task after an edit. An unchanged schedule keeps its cursor; a changed one starts after `now`, unless an old slot is due
- * and undecided: that one stays, so that an edit never loses a run.
- * @throws InvalidInput with every problem found.
+ * The task after an edit. Slots up to `now` are those of the old schedule, slots after it those of the new one: old slots that are due and
+ * undecided stay to be decided, and the new schedule fires for no time before the edit. An unchanged schedule goes on as it was.
+ * @throws InvalidInput with every problem found; AxError `conflict` when MAX_FORMER schedules were replaced while one slot waits.
  */
 export function reviseTask(task: Task | BrokenTask, definition: TaskDefinition, now: number): Task {
   const old = isBroken(task) ? null : task;
@@ -85,9 +99,7 @@ export function reviseTask(task: Task | BrokenTask, definition: TaskDefinition, 
   return {
     ...definition,
     id: task.id,
-    nextTriggerTime: definition.isEnabled
-      ? revisedCursor(old, definition.schedule, keepsSchedule, now)
-      : null,
+    ...revisedPlan(old, definition, keepsSchedule, now),
     version: task.version + 1,
     error: null,
     createdAt: old?.createdAt ?? now,
@@ -95,15 +107,25 @@ export function reviseTask(task: Task | BrokenTask, definition: TaskDefinition, 
   };
 }
 
-function revisedCursor(
+function revisedPlan(
   old: Task | null,
-  schedule: Schedule,
+  { schedule, isEnabled }: TaskDefinition,
   keepsSchedule: boolean,
   now: number,
-): number | null {
+): Pick<Task, 'nextTriggerTime' | 'former'> {
+  if (!isEnabled) return { nextTriggerTime: null, former: [] };
   const cursor = old?.isEnabled === true ? old.nextTriggerTime : null;
-  if (cursor !== null && (keepsSchedule || cursor <= now)) return cursor;
-  return new FireTimes().next(schedule, now);
+  if (old === null || cursor === null || (!keepsSchedule && cursor > now))
+    return { nextTriggerTime: new FireTimes().next(schedule, now), former: [] };
+  const former = old.former.filter(({ until }) => until >= cursor);
+  if (keepsSchedule) return { nextTriggerTime: cursor, former };
+  if (former.length >= MAX_FORMER) {
+    const waiting = `its slot of ${new Date(cursor).toISOString()} waits to be decided`;
+    const fix = 'wait until it is, or disable the task first, which gives that slot up';
+    throw new AxError('conflict', `the schedule was changed ${MAX_FORMER} times while ${waiting}; ${fix}`);
+  }
+  const until = Math.max(now, former.at(-1)?.until ?? now);
+  return { nextTriggerTime: cursor, former: [...former, { schedule: old.schedule, until }] };
 }
 
 const definitionProblems = (definition: TaskDefinition, id: string): FieldProblem[] => [

@@ -34,6 +34,7 @@ export function historyRepoSuite(name: string, open: StoreFactory): void {
       buildTask({ id: 'task', nextTriggerTime: BASE, ...overrides });
     const stateOf = ({
       schedule,
+      former,
       policy,
       isEnabled,
       nextTriggerTime,
@@ -42,6 +43,7 @@ export function historyRepoSuite(name: string, open: StoreFactory): void {
       updatedAt,
     }: Task) => ({
       schedule,
+      former,
       policy,
       isEnabled,
       nextTriggerTime,
@@ -172,9 +174,9 @@ export function historyRepoSuite(name: string, open: StoreFactory): void {
         );
       });
 
-      it('knows a task of an ax whose policy had fewer members', async () => {
+      it('knows a task of an ax whose tasks had fewer members', async () => {
         const policy = { ...task().policy, windowSec: undefined };
-        await store.audit.append(entry('task.create', BASE, null, { ...task(), policy }));
+        await store.audit.append(entry('task.create', BASE, null, { ...task(), former: undefined, policy }));
         const { changes } = await store.history.taskHistory('task', BASE, 100);
         expect(changes[0]?.after).toEqual(stateOf(task()));
       });

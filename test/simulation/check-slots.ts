@@ -15,7 +15,7 @@ export interface Violation {
 
 /** Two clocks may be apart by this much. */
 export const SKEW_MS = 2 * MAX_SKEW_MS;
-/** A slot this near to the end of its schedule's reign may still have been undecided, because of a fault at that time. */
+/** A slot this near to the time when its task was disabled or deleted may still have been undecided, because of a fault at that time. */
 export const UNDECIDED_MS = 60_000;
 /** An event is judged by a clock reading up to this much older than its commit: the part of a lease in which a leader may act. */
 const LEASE_MS = 5000;
@@ -40,10 +40,9 @@ function checkTask(taskId: string, reigns: readonly Reign[], events: readonly St
   const covers = new Map<number, StoredEvent[]>();
   const allowed = new Set<number>();
   const required = new Set<number>();
-  for (const { schedule, from, mayHaveFrom, to } of reigns) {
-    for (const slot of slotsOf(schedule, mayHaveFrom - SKEW_MS, Math.min(to + SKEW_MS, last)))
-      allowed.add(slot);
-    const until = to === Infinity ? last : to - SKEW_MS - UNDECIDED_MS;
+  for (const { schedule, from, to, isReplaced } of reigns) {
+    for (const slot of slotsOf(schedule, from - SKEW_MS, Math.min(to + SKEW_MS, last))) allowed.add(slot);
+    const until = to === Infinity ? last : to - SKEW_MS - (isReplaced ? 0 : UNDECIDED_MS);
     for (const slot of slotsOf(schedule, from + SKEW_MS, until)) required.add(slot);
   }
   const slots = [...new Set([...allowed, ...required])];

@@ -89,17 +89,19 @@ describe('The checker of slots', () => {
   it('finds an event between slots', () =>
     expect(rules([eventAt(1), eventAt(1.5), eventAt(2)])).toEqual(['stray']));
 
-  it('takes slots of an edited schedule from the oldest undecided slot on, and none before', () => {
-    const late = { isMisfire: true, firedAt: BASE + 400 * SECOND };
-    const edit = (nextTriggerTime: number) => ({
+  it('takes old slots before an edit of the schedule and new ones after it, also undecided ones, and no others', () => {
+    const edit = {
       ...created({ ...interval, everySec: 90 }),
       at: BASE + 310 * SECOND,
       action: 'task.update',
-      before: { nextTriggerTime },
-    });
-    const events = [eventAt(1), eventAt(2), eventAt(3), eventAt(4), eventAt(4.5, late), eventAt(6)];
-    expect(rules(events, [created(), edit(BASE + 240 * SECOND)])).toEqual([]);
-    expect(rules(events, [created(), edit(BASE + 300 * SECOND)])).toEqual(['stray']);
+      before: { nextTriggerTime: BASE + 240 * SECOND },
+    };
+    const late = { isMisfire: true, firedAt: BASE + 400 * SECOND };
+    const events = [eventAt(1), eventAt(2), eventAt(3), eventAt(4, late), eventAt(5, late), eventAt(6)];
+    expect(rules(events, [created(), edit])).toEqual([]);
+    expect(rules([...events, eventAt(4.5, late)], [created(), edit])).toEqual(['stray']);
+    const unowed = events.filter(({ id }) => id !== 'event-5');
+    expect(rules(unowed, [created(), edit])).toEqual(['lost']);
   });
 
   it('finds an event of a disabled task', () => {

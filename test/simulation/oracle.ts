@@ -2,7 +2,6 @@ import { type AuditEntry } from '../../src/ports/audit.js';
 
 /** What the audit log keeps of a task, as far as expected slots depend on it. */
 interface Definition {
-  readonly nextTriggerTime: number | null;
   readonly isEnabled: boolean;
   readonly schedule:
     | { readonly type: 'interval'; readonly everySec: number; readonly anchorAt: number }
@@ -15,10 +14,10 @@ export interface Reign {
   readonly taskId: string;
   readonly schedule: Definition['schedule'];
   readonly from: number;
-  /** From here on it may have slots: an edit counts the new schedule from the oldest slot that the old one has left undecided. */
-  readonly mayHaveFrom: number;
   /** Infinity while it lasts. */
   to: number;
+  /** Ended by another schedule, so that its slots are owed up to the end; a task that is disabled or deleted gives up what is undecided. */
+  isReplaced: boolean;
 }
 
 const MINUTE = 60_000;
@@ -28,17 +27,16 @@ const HOUR = 60 * MINUTE;
 export function reignsOf(audit: readonly AuditEntry[]): Reign[] {
   const reigns: Reign[] = [];
   const current = new Map<string, Reign>();
-  for (const { action, subject: taskId, at, before, after: task } of audit) {
+  for (const { action, subject: taskId, at, after: task } of audit) {
     if (!action.startsWith('task.') || action === 'task.run') continue;
     const after = task as Definition | null;
     const reign = current.get(taskId);
     const schedule = after?.isEnabled === true ? after.schedule : null;
     if (reign !== undefined && schedule !== null && isSame(reign.schedule, schedule)) continue;
-    if (reign !== undefined) reign.to = at;
-    const undecided = reign === undefined ? null : (before as Definition | null)?.nextTriggerTime;
+    if (reign !== undefined) Object.assign(reign, { to: at, isReplaced: schedule !== null });
     current.delete(taskId);
     if (schedule === null) continue;
-    const next = { taskId, schedule, from: at, mayHaveFrom: Math.min(at, undecided ?? at), to: Infinity };
+    const next = { taskId, schedule, from: at, to: Infinity, isReplaced: false };
     reigns.push(next);
     current.set(taskId, next);
   }

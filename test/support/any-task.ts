@@ -62,6 +62,9 @@ export const anyTask = (createdAt = Date.UTC(2026, 0, 5, 0, 0, 0, 123)): fc.Arbi
     name: text(100),
     group: text(30),
     schedule: schedule(createdAt),
+    former: fc.array(fc.record({ schedule: schedule(createdAt), until: fc.constant(createdAt) }), {
+      maxLength: 2,
+    }),
     executor: fc.record({
       type: fc.constant('http' as const),
       url: fc.webUrl(),

@@ -46,6 +46,7 @@ export function buildTask(overrides: Partial<Task> = {}): Task {
     labels: {},
     owner: null,
     isEnabled: true,
+    former: [],
     nextTriggerTime: BASE + 3_600_000,
     version: 1,
     error: null,

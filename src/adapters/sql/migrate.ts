@@ -5,11 +5,19 @@ import { cronRules } from './migrations/0002-cron-rules.js';
 import { slowAfter } from './migrations/0003-slow-after.js';
 import { hookTables } from './migrations/0004-hooks.js';
 import { executorType } from './migrations/0005-executor-type.js';
+import { formerSchedules } from './migrations/0006-former-schedules.js';
 import { type Migration } from './migrations/migration.js';
 import { type SqlDb, Statements } from './sql-db.js';
 import { toAxError } from './sql-errors.js';
 
-const MIGRATIONS: readonly Migration[] = [firstTables, cronRules, slowAfter, hookTables, executorType];
+const MIGRATIONS: readonly Migration[] = [
+  firstTables,
+  cronRules,
+  slowAfter,
+  hookTables,
+  executorType,
+  formerSchedules,
+];
 const TABLE = 'ax_migration';
 
 /** Brings the schema up to this code; returns the names of the steps taken. Concurrent calls wait for each other. */

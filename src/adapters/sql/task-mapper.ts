@@ -21,6 +21,8 @@ import {
 } from '../../domain/policy.js';
 import { intervalAnchor, MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
 import { type BrokenTask, type Task } from '../../domain/task.js';
+import { type FormerSchedule } from '../../domain/timetable.js';
+import { restoreFormer } from './stored-schedule.js';
 import { type TaskColumn, type TaskRow } from './task-row.js';
 
 const RETRY_STRATEGIES: readonly RetryStrategy[] = ['fixed', 'exponential'];
@@ -51,6 +53,7 @@ export class TaskMapper {
     const createdAt = whole(row, 'created_at');
     return {
       id: text(row, 'id'),
+      former: former(row),
       name: text(row, 'name'),
       group: text(row, 'group_name'),
       schedule: this.schedule(row, createdAt),
@@ -139,6 +142,13 @@ function hooks(row: TaskRow): Hooks {
   if (restored === null) throw corrupt('hooks_json', row.hooks_json);
   const problems = hookProblems(restored, text(row, 'id'));
   if (problems.length > 0) throw new InvalidInput(problems);
+  return restored;
+}
+
+function former(row: TaskRow): readonly FormerSchedule[] {
+  if (row.former_json === null) return [];
+  const restored = restoreFormer(json(row, 'former_json'));
+  if (restored === null) throw corrupt('former_json', row.former_json);
   return restored;
 }
 

@@ -3,6 +3,7 @@ import { messageOf } from '../../domain/errors.js';
 import { decideDue, type SkippedRange } from '../../domain/misfire.js';
 import { FireTimes } from '../../domain/schedule.js';
 import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
+import { TaskSlots } from '../../domain/timetable.js';
 import { type TriggerEvent, triggerWindow } from '../../domain/trigger.js';
 import { type Ids } from '../../ports/ids.js';
 import { type Tracer } from '../../ports/tracer.js';
@@ -58,8 +59,8 @@ function decideOne(task: Task, times: FireTimes, context: BatchContext, batch: M
     batch.advances.push({ taskId: task.id, nextSlot: cursor, holdUntil: heldUntil });
     return;
   }
-  const { schedule, policy } = task;
-  const decision = decideDue({ schedule, policy, cursor, now: context.now, times });
+  const slots = new TaskSlots(task, times);
+  const decision = decideDue({ slots, policy: task.policy, cursor, now: context.now });
   if (decision.skipped !== null) {
     const event = eventOf(task, decision.skipped.from, false, decision.skipped, context);
     batch.skipped.push({ event, report: owing(misfireReport(event, decision.skipped, task), task) });

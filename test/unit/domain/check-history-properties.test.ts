@@ -92,7 +92,8 @@ describe('a history that the domain itself made', () => {
         const scene = historyOf(drawn);
         const { violations, unknown } = scene.check({ to: scene.now - 300_000 });
         expect(violations).toEqual([]);
-        for (const { reason } of unknown) expect(reason).toBe('undecided when the task was changed');
+        for (const { reason } of unknown)
+          expect(reason).toBe('undecided when the task was disabled or deleted');
       }),
       { numRuns: 100 },
     );

@@ -349,7 +349,7 @@ describe('TaskCheck', () => {
       const result = scene.sleepUntil(BASE + HOUR).check();
       expect(found(result)).toEqual([]);
       expect(doubted(result)).toEqual([
-        [BASE + 11 * MINUTE, BASE + 14 * MINUTE, 'undecided when the task was changed'],
+        [BASE + 11 * MINUTE, BASE + 14 * MINUTE, 'undecided when the task was disabled or deleted'],
       ]);
     });
 

@@ -1,6 +1,7 @@
 import { decideDue, type DueDecision } from '../../../src/domain/misfire.js';
 import { type Policy } from '../../../src/domain/policy.js';
 import { FireTimes, type Schedule } from '../../../src/domain/schedule.js';
+import { TaskSlots } from '../../../src/domain/timetable.js';
 import { policyOf } from './definition.js';
 
 export const decide = (
@@ -9,7 +10,8 @@ export const decide = (
   cursor: number,
   now: number,
   times = new FireTimes(),
-): DueDecision => decideDue({ schedule, policy: policyOf(policy), cursor, now, times });
+): DueDecision =>
+  decideDue({ slots: new TaskSlots({ schedule, former: [] }, times), policy: policyOf(policy), cursor, now });
 
 /** Fired slots with their instants and flags, deciding when told to, until `end`. */
 export function firedUntil(

@@ -5,6 +5,7 @@ import { type RecordedEvent } from '../../../src/domain/recorded-run.js';
 import { FireTimes } from '../../../src/domain/schedule.js';
 import { createTask, reviseTask, type Task, type TaskDefinition } from '../../../src/domain/task.js';
 import { erasOf, type KnownState, type TaskChange } from '../../../src/domain/task-history.js';
+import { TaskSlots } from '../../../src/domain/timetable.js';
 import { BASE, nextUuid } from '../../support/builders.js';
 import { definition } from './definition.js';
 
@@ -114,8 +115,9 @@ export class TaskScene {
   private decide(times: FireTimes): number | null {
     const { task, cursor, now } = this;
     if (task === null || cursor === null) return null;
-    const { schedule, policy } = task;
-    const { fire, skipped, nextSlot, holdUntil } = decideDue({ schedule, policy, cursor, now, times });
+    const { policy } = task;
+    const slots = new TaskSlots(task, times);
+    const { fire, skipped, nextSlot, holdUntil } = decideDue({ slots, policy, cursor, now });
     const windowMs = policy.windowSec * 1000;
     if (skipped !== null) {
       const rangeEnd = skipped.to === skipped.from ? null : skipped.to;

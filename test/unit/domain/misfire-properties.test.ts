@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BACKLOG_PACE_MS, decideDue, type DueDecision } from '../../../src/domain/misfire.js';
 import { type Policy } from '../../../src/domain/policy.js';
 import { COUNT_LIMIT, FireTimes, type Schedule } from '../../../src/domain/schedule.js';
+import { TaskSlots } from '../../../src/domain/timetable.js';
 import { anyCron } from './any-cron.js';
 import { cronSchedule, intervalSchedule, policyOf } from './definition.js';
 import { verdictOf } from './misfire-oracle.js';
@@ -11,6 +12,8 @@ import { walkClock, walkedSlots } from './walked-slots.js';
 const BASE = Date.UTC(2026, 0, 5, 12);
 const SPAN_MS = 40 * 60_000;
 const walk = walkClock('UTC', BASE, BASE + SPAN_MS, 1000);
+
+const slotsOf = (schedule: Schedule) => new TaskSlots({ schedule, former: [] }, new FireTimes());
 
 /** A schedule and all its slots of a while, worked out without the code under test. */
 interface Drawn {
@@ -79,7 +82,7 @@ describe('one decision', () => {
       fc.property(anyDrawn, anyPolicy, anyStart, (drawn, policy, start) => {
         const { undecided, cursor, now } = place(drawn, start);
         fc.pre(now < BASE + SPAN_MS);
-        const decision = decideDue({ schedule: drawn.schedule, policy, cursor, now, times: new FireTimes() });
+        const decision = decideDue({ slots: slotsOf(drawn.schedule), policy, cursor, now });
         const expected = verdictOf(undecided, policy, now);
         expect(decision.fire).toEqual(expected.fire);
         if (expected.nextSlot !== null) expect(decision.nextSlot).toBe(expected.nextSlot);
@@ -98,11 +101,10 @@ describe('one decision', () => {
       fc.property(anyDrawn, anyPolicy, anyStart, (drawn, policy, start) => {
         const { cursor, now } = place(drawn, start);
         const { nextSlot, holdUntil } = decideDue({
-          schedule: drawn.schedule,
+          slots: slotsOf(drawn.schedule),
           policy,
           cursor,
           now,
-          times: new FireTimes(),
         });
         const isDue = nextSlot !== null && nextSlot <= now;
         expect(holdUntil !== null).toBe(isDue);
@@ -131,10 +133,10 @@ function decideUntil(
   end: number,
 ): Step[] {
   const steps: Step[] = [];
-  const times = new FireTimes();
+  const slots = slotsOf(schedule);
   let { cursor, now }: { cursor: number | null; now: number } = from;
   while (cursor !== null && now <= end) {
-    const decision = decideDue({ schedule, policy, cursor, now, times });
+    const decision = decideDue({ slots, policy, cursor, now });
     steps.push({ now, decision });
     cursor = decision.nextSlot;
     now = decision.holdUntil ?? Math.max(now, cursor ?? 0);

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Schedule } from '../../../src/domain/schedule.js';
-import { type BrokenTask, createTask, isBroken, reviseTask, type Task } from '../../../src/domain/task.js';
+import {
+  type BrokenTask,
+  createTask,
+  isBroken,
+  MAX_FORMER,
+  reviseTask,
+  type Task,
+} from '../../../src/domain/task.js';
 import { anyTask } from '../../support/any-task.js';
 import { cronSchedule, definition, intervalSchedule } from './definition.js';
 import { problemsOf } from './problems-of.js';
@@ -23,6 +30,7 @@ describe('a revised task', () => {
     expect(reviseTask(taskWith({ error: 'was unreadable' }), given, NOW)).toEqual({
       ...given,
       id: 't',
+      former: [],
       nextTriggerTime: CREATED + 11 * HOUR_MS,
       version: 5,
       error: null,
@@ -115,6 +123,37 @@ describe('its cursor', () => {
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('what it still owes of schedules before', () => {
+  const other = cronSchedule('15 * * * *');
+  const due = taskWith({ nextTriggerTime: NOW - 1000 });
+  const former = [{ schedule: due.schedule, until: NOW }];
+
+  it('is the replaced one up to the edit while a slot of it is due and undecided, else nothing', () => {
+    expect(reviseTask(due, definition({ schedule: other }), NOW).former).toEqual(former);
+    expect(reviseTask(taskWith(), definition({ schedule: other }), NOW).former).toEqual([]);
+    expect(reviseTask(due, definition({ name: 'Other' }), NOW).former).toEqual([]);
+    expect(reviseTask(due, definition({ schedule: other, isEnabled: false }), NOW).former).toEqual([]);
+  });
+
+  it('grows with each edit while the slot waits, in order even where clocks differ, and goes once it is decided', () => {
+    const edited = reviseTask(due, definition({ schedule: other }), NOW);
+    const again = reviseTask(edited, definition({ schedule: cronSchedule('20 * * * *') }), NOW - 500);
+    expect(again.former).toEqual([...former, { schedule: other, until: NOW }]);
+    expect(reviseTask(again, { ...again, name: 'Other' }, NOW).former).toEqual(again.former);
+    const decided = { ...again, nextTriggerTime: NOW + 1 };
+    expect(reviseTask(decided, { ...decided, name: 'Other' }, NOW + 2).former).toEqual([]);
+  });
+
+  it('is bounded', () => {
+    const edit = (task: Task, i: number) =>
+      reviseTask(task, definition({ schedule: cronSchedule(`${i} * * * *`) }), NOW + i);
+    let task = due;
+    for (let i = 1; i <= MAX_FORMER; i++) task = edit(task, i);
+    expect(() => edit(task, 30)).toThrow(/changed 20 times while its slot of .* waits/);
+    expect(reviseTask(task, { ...task, isEnabled: false }, NOW).former).toEqual([]);
   });
 });
 

@@ -1,0 +1,75 @@
+import { type FireTimes, type Schedule } from './schedule.js';
+
+/** A schedule that was replaced while a slot of it was due and undecided. */
+export interface FormerSchedule {
+  readonly schedule: Schedule;
+  /** The edit, epoch ms: slots up to here, inclusive, are still those of this schedule. */
+  readonly until: number;
+}
+
+/** When a task fires: by each of the `former` schedules up to its edit, oldest first, and by `schedule` after the last edit. */
+export interface Timetable {
+  readonly schedule: Schedule;
+  readonly former: readonly FormerSchedule[];
+}
+
+interface Part {
+  readonly schedule: Schedule;
+  /** Epoch ms; the first is exclusive, the second inclusive. */
+  readonly since: number;
+  readonly until: number;
+}
+
+/** The slots of one task across its edits: no slot of a schedule after its edit, none of the next one before. */
+export class TaskSlots {
+  private readonly parts: readonly Part[];
+
+  constructor(
+    { schedule, former }: Timetable,
+    private readonly times: FireTimes,
+  ) {
+    const sinceOf = (index: number) => former[index - 1]?.until ?? -Infinity;
+    this.parts = [
+      ...former.map((part, i) => ({ ...part, since: sinceOf(i) })),
+      { schedule, since: sinceOf(former.length), until: Infinity },
+    ];
+  }
+
+  /** The first slot strictly after `after`, epoch ms; null if there is none. */
+  next(after: number): number | null {
+    for (const { schedule, since, until } of this.parts) {
+      if (after >= until) continue;
+      const slot = this.times.next(schedule, Math.max(after, since));
+      if (slot !== null && slot <= until) return slot;
+    }
+    return null;
+  }
+
+  /** The last slot at or before `instant`, epoch ms; null if there is none. */
+  previous(instant: number): number | null {
+    for (const { schedule, since, until } of this.parts.toReversed()) {
+      if (instant <= since) continue;
+      const slot = this.times.previous(schedule, Math.min(instant, until));
+      if (slot !== null && slot > since) return slot;
+    }
+    return null;
+  }
+
+  /** How many slots lie in `[from, to]`, where both ends are slots; null if counting them takes too long. */
+  count(from: number, to: number): number | null {
+    let total = 0;
+    for (let first: number | null = from; first !== null && first <= to;) {
+      const { schedule, until } = this.partOf(first);
+      const last = until >= to ? to : Math.max(first, this.times.previous(schedule, until) ?? first);
+      const count = this.times.count(schedule, first, last);
+      if (count === null) return null;
+      total += count;
+      first = until >= to ? null : this.next(until);
+    }
+    return total;
+  }
+
+  private partOf(slot: number): Part {
+    return this.parts.find(({ until }) => slot <= until) as Part;
+  }
+}
