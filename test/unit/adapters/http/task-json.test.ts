@@ -30,8 +30,8 @@ describe('the JSON of a task', () => {
       fc.property(anyTask(), (task) => {
         const json = JSON.parse(JSON.stringify(taskJson(task, null))) as unknown;
         const { version, draft } = taskReplacement(json, task.id);
-        const { id, nextTriggerTime, version: v, error, createdAt, updatedAt, ...definition } = task;
-        void [id, nextTriggerTime, error, updatedAt];
+        const { id, former, nextTriggerTime, version: v, error, createdAt, updatedAt, ...definition } = task;
+        void [id, former, nextTriggerTime, error, updatedAt];
         expect(draft(createdAt)).toEqual(definition);
         expect(version).toBe(v);
       }),
