@@ -4,7 +4,10 @@ import { type Clock } from '../../ports/clock.js';
 import { type Receipt, type ReceiptWait } from '../../ports/receipts.js';
 import { type ReceiptDesk } from './receipt-desk.js';
 
-/** The wait of one attempt, ended by its receipt, its deadline or a stop: whichever is first counts. */
+/**
+ * The wait of one attempt, ended by its receipt, its deadline or a stop: whichever is first counts. A receipt that the store has taken came
+ * before a deadline that has not closed the wait yet, also if nobody was there to read it.
+ */
 export class AttemptWait {
   /** Receipts that were told of. */
   private told = 0;
@@ -41,7 +44,14 @@ export class AttemptWait {
       signal.removeEventListener('abort', stop);
       remove();
     }
-    return outcomeOf(end, evidence);
+    const outcome = outcomeOf(end, evidence);
+    return end === 'deadline' ? this.lastWord(outcome) : outcome;
+  }
+
+  /** Ends the wait for good: what its receipt says, if the store has taken one, else `otherwise`. */
+  async lastWord(otherwise: Outcome): Promise<Outcome> {
+    const receipt = this.take(await this.deps.desk.close(this.executionId));
+    return receipt === null ? otherwise : outcomeOf(receipt, otherwise.evidence);
   }
 
   /** Tells of new progress; the receipt that ends the attempt, if it is there. */

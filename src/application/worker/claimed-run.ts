@@ -25,6 +25,8 @@ export class ClaimedRun implements AttemptListener {
   private hasBegun = false;
   /** Until when the receipt of the current attempt is awaited, epoch ms; null while it is not. */
   private receiptUntil: number | null = null;
+  /** Its end is decided, and perhaps not delivered yet. */
+  private hasEnded = false;
   /** An earlier claim may have been lost with the queue's data. */
   private mayBeForgotten = false;
 
@@ -69,6 +71,7 @@ export class ClaimedRun implements AttemptListener {
     const { slowAfterSec } = policy;
     if (slowAfterSec === null) return () => undefined;
     return clock.schedule(slowAfterSec * 1000, () => {
+      if (this.hasEnded) return;
       metrics.count('slow_executions_total', { group });
       logger.warn({ ...this.facts(), slow_after_sec: slowAfterSec }, 'the run is slow');
       void this.report(this.reports.slow(clock.now(), slowAfterSec));
@@ -206,6 +209,7 @@ export class ClaimedRun implements AttemptListener {
   private async finish(report: ExecutionReport): Promise<void> {
     const { metrics, logger } = this.deps;
     const { task } = this.message;
+    this.hasEnded = true;
     await this.held.untilAnswered(() => this.attempts.close());
     if (!(await this.held.finish(owing(report, task))))
       return logger.warn(this.facts(), 'late report refused, the claim was lost');

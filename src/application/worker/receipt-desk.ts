@@ -2,6 +2,8 @@ import { type Clock } from '../../ports/clock.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Receipt, type Receipts, type ReceiptWait } from '../../ports/receipts.js';
 
+/** A wait is remembered this long after its end, so that late receipts get a clear answer. */
+export const LATE_MS = 24 * 3_600_000;
 const POLL_MS = 1000;
 /** A wait that the store may have lost is opened again this often. */
 const REOPEN_MS = 15_000;
@@ -41,6 +43,22 @@ export class ReceiptDesk {
       this.waiting.delete(executionId);
       if (this.waiting.size === 0) this.wake();
     };
+  }
+
+  /**
+   * Ends the wait of an attempt whose time is over; everything that came for it until then. Nothing if the store does not answer: then
+   * the end of the run, or the next attempt, closes it.
+   */
+  async close(executionId: string): Promise<readonly Receipt[]> {
+    const { receipts, logger } = this.deps;
+    try {
+      await receipts.close(executionId, LATE_MS);
+      const [came = []] = await receipts.read([executionId]);
+      return came;
+    } catch (error) {
+      logger.warn({ execution_id: executionId, err: error }, 'a wait that is over was not closed');
+      return [];
+    }
   }
 
   private async watch(): Promise<void> {

@@ -6,10 +6,9 @@ import { type QueueMessage } from '../../ports/queue.js';
 import { type Receipt, type ReceiptWait } from '../../ports/receipts.js';
 import { traceIdOf } from '../../ports/tracer.js';
 import { AttemptWait } from './attempt-wait.js';
+import { LATE_MS } from './receipt-desk.js';
 import { type RunDeps } from './run-deps.js';
 
-/** A wait is remembered this long after its deadline, so that late receipts get a clear answer. */
-const LATE_MS = 24 * 3_600_000;
 const RETRY_MS = 500;
 
 export interface AttemptListener {
@@ -40,7 +39,11 @@ export class RunAttempt {
     const request = this.request(attempt, timeoutMs, token);
     const startedAt = clock.monotonicMs();
     const outcome = await this.execute(executor, request);
-    if (outcome.status !== 'delivered') return outcome;
+    if (outcome.status !== 'delivered') {
+      // A target may have more to say than reached the executor, when the connection broke.
+      const mayHaveSaid = wait !== null && outcome.status !== 'success' && !this.signal.aborted;
+      return mayHaveSaid ? this.wait().lastWord(outcome) : outcome;
+    }
     const leftMs = timeoutMs - (clock.monotonicMs() - startedAt);
     await this.listener.delivered(outcome.evidence, clock.now() + leftMs);
     return this.receipt(executor, request, { wait, leftMs, evidence: outcome.evidence });
@@ -81,14 +84,17 @@ export class RunAttempt {
     request: ExecutorRequest,
     from: { readonly wait: ReceiptWait | null; readonly leftMs: number; readonly evidence: Evidence },
   ): Promise<Outcome> {
-    const { receiptDesk: desk, clock } = this.deps;
-    const { id } = this.message.event;
-    const wait = new AttemptWait({ desk, clock }, id, (receipt) => this.listener.progressed(receipt));
-    const outcome = await wait.outcome(from.wait, from.leftMs, from.evidence, this.signal);
+    const outcome = await this.wait().outcome(from.wait, from.leftMs, from.evidence, this.signal);
     const { reason } = outcome;
     if (reason === 'deadline' || reason === 'cancelled' || reason === 'replaced')
       await executor.withdraw?.(request, reason);
     return outcome;
+  }
+
+  private wait(): AttemptWait {
+    const { receiptDesk: desk, clock } = this.deps;
+    const { id } = this.message.event;
+    return new AttemptWait({ desk, clock }, id, (receipt) => this.listener.progressed(receipt));
   }
 
   /** Until the store has it: a receipt that came before would be of nothing. */

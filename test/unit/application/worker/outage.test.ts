@@ -36,6 +36,18 @@ describe('A worker whose queue is away', () => {
     expect(worker.readiness.report().isReady).toBe(true);
   });
 
+  it('is not called slow for the time that its result waits', async () => {
+    const worker = start('first');
+    worker.redis.before = (method) => {
+      if (method === 'finish') throw new AxError('unavailable', 'the queue is away');
+    };
+    await scene.publish({ slowAfterSec: 60 });
+    await advance(2 * MINUTE);
+    worker.redis.before = () => undefined;
+    await advance(6000);
+    expect(await scene.told()).toEqual(['claimed running', 'finished success']);
+  });
+
   it('delivers one result when only the answer was lost', async () => {
     const worker = start('first');
     worker.redis.before = (method) => {

@@ -150,6 +150,53 @@ describe('a run that ends with a receipt', () => {
     expect(await scene.endings()).toEqual(['success']);
   });
 
+  it('counts the receipt that came while no worker waited, also when its time has passed since', async () => {
+    const message = await publish({ timeoutSec: 120 });
+    await advance(1000);
+    worker.crash();
+    await post(message, 'success');
+    await advance(HOUR);
+    scene.harness.worker('worker-2').start();
+    await advance(MINUTE);
+    expect(await scene.endings()).toEqual(['success']);
+    expect(scene.executor.withdrawn).toEqual([]);
+  });
+
+  it('takes no receipt between the deadline of an attempt and the next one', async () => {
+    const message = await publish({
+      isIdempotent: true,
+      timeoutSec: 60,
+      retryCount: 1,
+      retryIntervalSec: 600,
+    });
+    await advance(2 * MINUTE);
+    expect(await post(message, 'success')).toBe('late');
+    await advance(9.5 * MINUTE);
+    expect(await post(message, 'success')).toBe('superseded');
+    expect(await post(message, 'success', { token: tokenOf(1) })).toBe('accepted');
+    await advance(0);
+    expect(await scene.endings()).toEqual(['success']);
+  });
+
+  it('counts a receipt of an attempt whose connection broke, and takes none after that', async () => {
+    const policy = { isIdempotent: true, retryCount: 1, retryIntervalSec: 60 };
+    const { executor } = scene;
+    const last = { sent: 0, answer: null as ReceiptAnswer | null };
+    executor.script = async ({ executionId, receipt }) => {
+      last.sent += 1;
+      const token = hash.of(receipt?.token ?? '');
+      const done = { kind: 'success', message: null } as const;
+      if (last.sent === 2) last.answer = await scene.harness.broker.receipts.post(executionId, token, done);
+      return failed('network');
+    };
+    const message = await publish(policy);
+    await advance(1000);
+    expect(await post(message, 'success')).toBe('late');
+    await advance(MINUTE);
+    expect(last).toEqual({ sent: 2, answer: 'accepted' });
+    expect(await scene.endings()).toEqual(['success']);
+  });
+
   it('is handed over by a drain, whether it may be repeated or not', async () => {
     const message = await publish();
     await advance(1000);
