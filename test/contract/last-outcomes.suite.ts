@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ExecutionReport } from '../../src/domain/execution.js';
 import { type LastOutcome } from '../../src/ports/last-outcomes.js';
-import { type BrokerHarness, claimed, publishOne, reportOf } from '../support/broker-harness.js';
+import {
+  type BrokerHarness,
+  claimed,
+  publishOne,
+  reportOf,
+  SHORT_MS,
+  take,
+} from '../support/broker-harness.js';
 import { BASE, buildEvent, buildMessage, buildReport } from '../support/builders.js';
 
 const success = (slot: number): LastOutcome => ({ status: 'success', slot, finishedAt: slot + 500 });
@@ -54,6 +61,27 @@ export function lastOutcomesSuite(name: string, open: () => Promise<BrokerHarnes
       await (await run(BASE + 1000, 'success')).finish();
       await older.finish();
       expect(await read()).toEqual(success(BASE + 1000));
+    });
+
+    it('takes note of a begun run that is cancelled after its worker has died, not of one that had not begun', async () => {
+      const [began, unbegan] = [
+        buildEvent({ taskId: 'load', slot: BASE }),
+        buildEvent({ taskId: 'load', slot: BASE + 1 }),
+      ];
+      await harness.queue.publish([began, unbegan].map((event) => buildMessage({ event })));
+      const deliveries = await take(harness);
+      const begun = buildReport({ executionId: began.id });
+      await harness.claims.claim(deliveries[0]!, 'dead', SHORT_MS, { begun });
+      await harness.advance(SHORT_MS);
+      for (const { id: executionId, taskId, kind, slot } of [began, unbegan]) {
+        const end = { executionId, taskId, finishedAt: BASE + 600 };
+        const verdicts = {
+          unbegun: buildReport({ ...end, status: 'skipped' }),
+          begun: buildReport({ ...end, status: 'fail' }),
+        };
+        expect(await harness.stops.cancel({ executionId, taskId, kind, slot }, verdicts)).toBe('ended');
+      }
+      expect(await read()).toEqual({ status: 'fail', slot: BASE, finishedAt: BASE + 600 });
     });
 
     it('takes no note of a report that is refused', async () => {

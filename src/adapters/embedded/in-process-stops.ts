@@ -1,5 +1,6 @@
 import { type ExecutionReport } from '../../domain/execution.js';
 import { type SlotKey } from '../../domain/trigger.js';
+import { lastOutcomeOf } from '../../ports/last-outcomes.js';
 import { type CancelAnswer, type CancelVerdicts, type StopRequest, type Stops } from '../../ports/stops.js';
 import { newRun } from './in-process-runs.js';
 import { type InProcessState } from './in-process-state.js';
@@ -32,7 +33,10 @@ export class InProcessStops implements Stops {
       runs.finish(key, runs.put(key, newRun(executionId, '', '')));
     }
     stops.forget(executionId);
-    this.end(run !== undefined && run.attempt > 0 ? verdicts.begun : verdicts.unbegun);
+    const hasBegun = run !== undefined && run.attempt > 0;
+    const outcome = hasBegun ? lastOutcomeOf(key.slot, verdicts.begun) : null;
+    if (outcome !== null) this.state.lastOutcomes.noteOne(taskId, outcome);
+    this.end(hasBegun ? verdicts.begun : verdicts.unbegun);
     this.state.advance(taskId);
     return 'ended';
   }

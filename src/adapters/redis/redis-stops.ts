@@ -20,10 +20,15 @@ export class RedisStops implements Stops {
   ): Promise<CancelAnswer> {
     const { keys } = this.connection;
     const { taskId, executionId } = run;
+    const head = [executionId, keys.queuePrefix, keys.stopped, WORKERS];
+    const ended = [run.slot, begun.finishedAt ?? begun.entry.at, begun.status];
     const answer = await this.connection.evaluate(
       CANCEL,
-      [keys.run(run), keys.running(taskId), keys.results, keys.waiting(taskId), keys.stops(taskId)],
-      [executionId, keys.queuePrefix, keys.stopped, WORKERS, encode(unbegun), encode(begun)],
+      [
+        ...[keys.run(run), keys.running(taskId), keys.results],
+        ...[keys.waiting(taskId), keys.stops(taskId), keys.lastOutcome(taskId)],
+      ],
+      [...head, encode(unbegun), encode(begun), ...ended],
     );
     return answer as CancelAnswer;
   }

@@ -14,8 +14,9 @@ interface Held {
 
 /**
  * Keeps the claims of all runs of a worker alive, in one call per beat, at a third of their life. A claim that turns out lost stops its
- * run; so does one whose run was asked to stop, which is told at once, or by the next beat. Such a claim is kept alive until its run has ended. While the store is away the runs go on; whether they kept their claims shows when it is back. Heartbeats are the last thing that
- * a stopping worker stops: `run` is ended by its own signal, after the last run has ended.
+ * run; so does one whose run was asked to stop, which is told at once, or by the next beat, and stays alive until its run has ended.
+ * While the store is away the runs go on; whether they kept their claims shows when it is back. Heartbeats are the last thing that a
+ * stopping worker stops: `run` is ended by its own signal, after the last run has ended.
  */
 export class Heartbeats {
   private readonly held = new Map<string, Held>();
