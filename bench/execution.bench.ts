@@ -8,6 +8,7 @@ import { ReceiptDesk } from '../src/application/worker/receipt-desk.js';
 import { RunExecution } from '../src/application/worker/run-execution.js';
 import { WorkerLoop } from '../src/application/worker/worker-loop.js';
 import { RedisClaims } from '../src/adapters/redis/redis-claims.js';
+import { RedisLastOutcomes } from '../src/adapters/redis/redis-last-outcomes.js';
 import { RedisQueue } from '../src/adapters/redis/redis-queue.js';
 import { RedisReceipts } from '../src/adapters/redis/redis-receipts.js';
 import { RedisResults } from '../src/adapters/redis/redis-results.js';
@@ -98,6 +99,7 @@ async function axRuns(): Promise<number> {
     claims,
     heartbeats,
     executors: new Map([[INSTANT.type, INSTANT]]),
+    lastOutcomes: new RedisLastOutcomes(redis),
     receipts,
     receiptDesk: new ReceiptDesk({ ...common, receipts }),
     tokenHash: new Sha256TokenHash(),

@@ -95,7 +95,10 @@ export const pendingBound = ({ firedAt, steps }: RecordedEvent): number =>
   latestKind(steps) === 'waiting'
     ? Infinity
     : PENDING_GRACE_MS +
-      steps.reduce((since, { kind, at }) => (kind === 'handed_back' ? Math.max(since, at) : since), firedAt);
+      steps.reduce((since, { kind, at }) => (isNewWait(kind) ? Math.max(since, at) : since), firedAt);
+
+/** A run that was handed back, or whose check failed, waits anew. */
+const isNewWait = (kind: LedgerKind): boolean => kind === 'handed_back' || kind === 'precheck_failed';
 
 const latestKind = (steps: readonly RecordedStep[]): LedgerKind | undefined =>
   steps.reduce<RecordedStep | undefined>((last, step) => (last && last.at > step.at ? last : step), undefined)

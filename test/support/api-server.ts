@@ -148,7 +148,7 @@ export class ApiServer {
       queryTasks: new QueryTasks({ tasks, clock }),
       queryExecutions: new QueryExecutions({ executions }),
       cancelExecution: new CancelExecution({
-        ...{ executions, stops, audit: this.audit, clock, metrics, logger },
+        ...{ tasks, executions, stops, audit: this.audit, clock, metrics, logger },
         node: 'coordinator-1',
       }),
       postReceipt: new PostReceipt({ receipts: new InProcessReceipts(clock), executions, hash }),

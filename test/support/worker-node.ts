@@ -8,6 +8,7 @@ import { WorkerLoop } from '../../src/application/worker/worker-loop.js';
 import { type Claims, DEFAULT_MAX_WAITING } from '../../src/ports/claims.js';
 import { type Clock } from '../../src/ports/clock.js';
 import { type Executor } from '../../src/ports/executor.js';
+import { type LastOutcomes } from '../../src/ports/last-outcomes.js';
 import { type Queue } from '../../src/ports/queue.js';
 import { type Stops } from '../../src/ports/stops.js';
 import { type Receipts } from '../../src/ports/receipts.js';
@@ -24,6 +25,8 @@ export interface WorkerPorts {
     readonly claims: Claims;
     readonly stops: Pick<Stops, 'subscribe'>;
     readonly receipts: Receipts;
+    /** Absent: no task waits for another one. */
+    readonly lastOutcomes?: LastOutcomes;
   };
 }
 
@@ -75,6 +78,7 @@ export class WorkerNode {
       claims,
       heartbeats: this.heartbeats,
       executors,
+      lastOutcomes: redis.to(() => harness.broker.lastOutcomes ?? { read: async () => null }),
       receipts,
       receiptDesk: new ReceiptDesk({ receipts, clock, logger }),
       tokenHash: new Sha256TokenHash(),

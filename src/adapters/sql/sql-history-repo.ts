@@ -47,7 +47,7 @@ const CHANGES_PER_READ = 50;
 const EVENTS = `SELECT e.id, e.task_id, e.kind, e.slot, e.window_end, e.fired_at, e.is_misfire, e.range_end,
   x.status, x.attempt, x.started_at FROM trigger_event e LEFT JOIN execution_log x ON x.id = e.id`;
 /** The kinds that tell whether a run began, or why it has not yet. */
-const STEP_KINDS = `'waiting', 'claimed', 'reclaimed', 'attempt_started', 'attempt_failed', 'handed_back', 'republished', 'finished'`;
+const STEP_KINDS = `'waiting', 'precheck_failed', 'claimed', 'reclaimed', 'attempt_started', 'attempt_failed', 'handed_back', 'republished', 'finished'`;
 
 /** Reads by index alone, also where the unique key on slots is missing. */
 export class SqlHistoryRepo implements HistoryRepo {

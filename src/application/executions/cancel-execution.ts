@@ -1,12 +1,15 @@
 import { AxError } from '../../domain/errors.js';
 import { type Execution, type ExecutionReport, isTerminal } from '../../domain/execution.js';
+import { isBroken } from '../../domain/task.js';
 import { type AuditLog } from '../../ports/audit.js';
 import { type Clock } from '../../ports/clock.js';
 import { type ExecutionRepo } from '../../ports/execution-repo.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { type CancelVerdicts, type Stops } from '../../ports/stops.js';
+import { type TaskRepo } from '../../ports/task-repo.js';
 import { type Actor } from '../actor.js';
+import { owing } from '../owing.js';
 import { coordinatorVerdict } from '../coordinator/coordinator-verdict.js';
 
 /** How long a cancel waits for the end to be recorded, and how often it looks. */
@@ -30,6 +33,7 @@ export interface Cancellation {
 export class CancelExecution {
   constructor(
     private readonly deps: {
+      readonly tasks: Pick<TaskRepo, 'find'>;
       readonly executions: ExecutionRepo;
       readonly stops: Stops;
       readonly audit: AuditLog;
@@ -57,7 +61,7 @@ export class CancelExecution {
     });
     const answer = await stops.cancel(
       { taskId, kind, slot, executionId: id },
-      this.verdicts(execution, `cancelled by ${actor.name}`),
+      await this.verdicts(execution, `cancelled by ${actor.name}`),
     );
     logger.info({ task_id: taskId, execution_id: id, actor: actor.name, answer }, 'cancel');
     const after = await this.recorded(id);
@@ -86,8 +90,8 @@ export class CancelExecution {
   }
 
   /** What the store knows of the run counts as begun, too, when the queue has forgotten it. */
-  private verdicts(execution: Execution, message: string): CancelVerdicts {
-    const { clock, node } = this.deps;
+  private async verdicts(execution: Execution, message: string): Promise<CancelVerdicts> {
+    const { clock, node, tasks } = this.deps;
     const { event, worker, attempt, startedAt } = execution;
     const verdict = { reason: 'cancelled', message, at: clock.now(), node } as const;
     const begun: ExecutionReport = {
@@ -97,9 +101,9 @@ export class CancelExecution {
       startedAt,
     };
     const hasBegun = execution.status !== 'pending' || attempt > 0;
-    return {
-      begun,
-      unbegun: hasBegun ? begun : coordinatorVerdict(event, { ...verdict, status: 'skipped' }),
-    };
+    const unbegun = hasBegun ? begun : coordinatorVerdict(event, { ...verdict, status: 'skipped' });
+    const task = await tasks.find(event.taskId);
+    if (task === null || isBroken(task)) return { begun, unbegun };
+    return { begun: owing(begun, task), unbegun: owing(unbegun, task) };
   }
 }

@@ -7,11 +7,19 @@ import { type Receipt } from '../../ports/receipts.js';
 import { traceIdOf } from '../../ports/tracer.js';
 import { owing } from '../owing.js';
 import { HeldClaim } from './held-claim.js';
+import { checkBefore } from './precheck.js';
 import { type QueueLife } from './queue-life.js';
 import { type AttemptListener, RunAttempt } from './run-attempt.js';
 import { type RunDeps } from './run-deps.js';
 import { type AttemptResult, RunReports, type Verdict } from './run-reports.js';
-import { type Claimed, refusalOf, stopVerdict, unsupported, wasBegun } from './unrun-verdicts.js';
+import {
+  type Claimed,
+  hasBegunByClaim,
+  refusalOf,
+  stopVerdict,
+  unsupported,
+  wasBegun,
+} from './unrun-verdicts.js';
 
 /**
  * One run under its claim, from the decision whether it may begin to its end: finished, handed back, or claim lost.
@@ -27,8 +35,6 @@ export class ClaimedRun implements AttemptListener {
   private receiptUntil: number | null = null;
   /** Its end is decided, and perhaps not delivered yet. */
   private hasEnded = false;
-  /** An earlier claim may have been lost with the queue's data. */
-  private mayBeForgotten = false;
 
   constructor(
     private readonly deps: RunDeps & { readonly queueLife: QueueLife },
@@ -41,17 +47,12 @@ export class ClaimedRun implements AttemptListener {
     this.attempts = new RunAttempt(deps, message, stop.signal, this);
     this.attempt = answer.previous?.attempt ?? 0;
     this.failures = answer.previous?.failures ?? 0;
-    const hasReported = answer.previous === null && !answer.isSaturated && answer.stop === null; // The claim itself reported that the run begins.
-    this.reports = hasReported ? first : new RunReports(answer.claim, this.attempt);
+    this.reports = hasBegunByClaim(message.task, answer) ? first : new RunReports(answer.claim, this.attempt);
   }
 
-  async toEnd(): Promise<void> {
+  toEnd(): Promise<void> {
     const unwatch = this.watchSlow();
-    try {
-      await this.run();
-    } finally {
-      unwatch();
-    }
+    return this.run().finally(unwatch);
   }
 
   async delivered(evidence: Evidence, until: number): Promise<void> {
@@ -67,12 +68,11 @@ export class ClaimedRun implements AttemptListener {
   /** Marks the run when it takes longer than its task's `slow_after_sec`; it goes on. Call the result when it ends. */
   private watchSlow(): () => void {
     const { clock, metrics, logger } = this.deps;
-    const { group, policy } = this.message.task;
-    const { slowAfterSec } = policy;
+    const { slowAfterSec } = this.message.task.policy;
     if (slowAfterSec === null) return () => undefined;
     return clock.schedule(slowAfterSec * 1000, () => {
       if (this.hasEnded) return;
-      metrics.count('slow_executions_total', { group });
+      metrics.count('slow_executions_total', { group: this.message.task.group });
       logger.warn({ ...this.facts(), slow_after_sec: slowAfterSec }, 'the run is slow');
       void this.report(this.reports.slow(clock.now(), slowAfterSec));
     });
@@ -82,15 +82,17 @@ export class ClaimedRun implements AttemptListener {
     const { previous, stop } = this.answer;
     if (previous !== null && previous.receiptUntil !== null)
       return this.resume(previous, previous.receiptUntil);
-    if (stop !== null) return this.end(stopVerdict(stop, wasBegun(previous)));
+    if (stop !== null) return this.end(stopVerdict(stop, wasBegun(previous, this.message.task)));
     const { queueLife, executors } = this.deps;
-    this.mayBeForgotten = !(await this.held.untilAnswered(() => queueLife.hasLastedSince(this.message)));
-    if (this.mayBeForgotten && this.message.task.policy.isIdempotent) return this.abandon();
-    const refusal = refusalOf(this.message.task, this.answer, {
-      mayBeForgotten: this.mayBeForgotten,
-      executors,
-    });
+    const mayBeForgotten = !(await this.held.untilAnswered(() => queueLife.hasLastedSince(this.message)));
+    if (mayBeForgotten && this.message.task.policy.isIdempotent) return this.abandon();
+    const refusal = refusalOf(this.message.task, this.answer, { mayBeForgotten, executors });
     if (refusal !== null) return this.end(refusal);
+    const { held, reports, deps, message } = this;
+    const run = { held, reports, progress: this.progress(), signal: this.stop.signal };
+    const failedCheck = await checkBefore(deps, message, run);
+    if (failedCheck !== null) return this.end(failedCheck);
+    if (this.stop.signal.aborted) return this.stopped(null);
     await this.start();
     return this.goOn(await this.tryOnce());
   }
@@ -130,13 +132,15 @@ export class ClaimedRun implements AttemptListener {
     const now = clock.now();
     metrics.observe('queue_to_start_seconds', {}, Math.max(0, now - this.message.publishedAt) / 1000);
     const { previous } = this.answer;
-    if (previous === null) return;
-    metrics.count('reclaims_total', {});
+    if (hasBegunByClaim(this.message.task, this.answer)) return;
+    if (previous !== null) metrics.count('reclaims_total', {});
     // From here on the run may begin at any time, so the next worker must count this attempt as begun.
     const coming = { attempt: this.attempt + 1, failures: this.failures, receiptUntil: null };
-    const claimed = this.report(this.reports.claimed(now, this.message.publishedAt), coming);
-    await this.report(this.reports.reclaimed(now, previous), coming);
-    await claimed;
+    const claimed = this.reports.claimed(now, this.message.publishedAt);
+    const isChecked = this.message.task.hooks.pre !== null;
+    const reported = isChecked ? this.held.reportSurely(claimed, coming) : this.report(claimed, coming);
+    if (previous !== null) await this.report(this.reports.reclaimed(now, previous), coming);
+    await reported;
   }
 
   /** One attempt, or null if the run was stopped before it began. */

@@ -1,6 +1,7 @@
 import { type Claims } from '../../ports/claims.js';
 import { type Clock } from '../../ports/clock.js';
 import { type Executor } from '../../ports/executor.js';
+import { type LastOutcomes } from '../../ports/last-outcomes.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { type Queue } from '../../ports/queue.js';
@@ -20,6 +21,7 @@ export interface RunDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly tracer: Tracer;
+  readonly lastOutcomes: Pick<LastOutcomes, 'read'>;
   readonly receipts: Receipts;
   readonly receiptDesk: ReceiptDesk;
   readonly tokenHash: TokenHash;

@@ -25,7 +25,9 @@ export class RunExecution {
     const claimedAt = clock.monotonicMs();
     const first = this.firstClaim(delivery.message);
     const begun = first.claimed(clock.now(), delivery.message.publishedAt);
-    const terms = { begun, ...this.waitingTerms(delivery.message) };
+    // With a check before it, no run begins with its claim.
+    const isChecked = delivery.message.task.hooks.pre !== null;
+    const terms = { ...(isChecked ? {} : { begun }), ...this.waitingTerms(delivery.message) };
     const answer = isHere ? null : await claims.claim(delivery, worker, claimTtlMs, terms);
     if (answer?.outcome === 'waiting') return;
     if (answer?.outcome !== 'claimed') {

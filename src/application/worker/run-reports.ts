@@ -83,6 +83,24 @@ export class RunReports {
     return this.make(this.status, 'slow', at, { attempt: this.attempt, slow_after_sec: slowAfterSec });
   }
 
+  /**
+   * A check before attempt 1; the execution stays pending. The facts of a failed one are its evidence until something runs. `delayMs`: until
+   * the next check; null: there is none.
+   */
+  prechecked(at: number, number: number, outcome: Outcome, delayMs: number | null): ExecutionReport {
+    const { status, reason, message, evidence } = outcome;
+    const isPassed = status === 'success';
+    this.evidence = isPassed ? {} : evidence;
+    const next = delayMs === null ? {} : { delay_ms: delayMs, retry_at: at + delayMs };
+    return this.make(
+      'pending',
+      isPassed ? 'precheck_passed' : 'precheck_failed',
+      at,
+      { check: number, reason, message, evidence, ...next },
+      isPassed ? undefined : { reason: 'precheck', message },
+    );
+  }
+
   attemptStarted(at: number, attempt: number): ExecutionReport {
     this.attempt = attempt;
     return this.make('running', 'attempt_started', at, { attempt });

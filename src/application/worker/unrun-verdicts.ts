@@ -6,9 +6,13 @@ import { type Verdict } from './run-reports.js';
 
 export type Claimed = Extract<ClaimAnswer, { outcome: 'claimed' }>;
 
-/** Whether an earlier claim may have begun an attempt. */
-export const wasBegun = (previous: PreviousClaim | null): boolean =>
-  previous !== null && !(previous.isHandedBack && previous.attempt === 0);
+/** Whether an earlier claim may have begun an attempt. Where a check comes first, the queue knows of each attempt before it begins. */
+export const wasBegun = (previous: PreviousClaim | null, { hooks }: Pick<TaskSnapshot, 'hooks'>): boolean =>
+  previous !== null && !(previous.attempt === 0 && (previous.isHandedBack || hooks.pre !== null));
+
+/** Whether the claim itself reported that the run begins. */
+export const hasBegunByClaim = ({ hooks }: TaskSnapshot, { previous, isSaturated, stop }: Claimed): boolean =>
+  previous === null && !isSaturated && stop === null && hooks.pre === null;
 
 /** Why a claimed run must not begin; null when it may. `mayBeForgotten`: the queue may have lost an earlier claim of it. */
 export function refusalOf(
@@ -17,7 +21,7 @@ export function refusalOf(
   worker: { readonly mayBeForgotten: boolean; readonly executors: ReadonlyMap<string, unknown> },
 ): Verdict | null {
   const { previous, isSaturated } = answer;
-  const hasBegun = wasBegun(previous);
+  const hasBegun = wasBegun(previous, task);
   if ((hasBegun || worker.mayBeForgotten) && !task.policy.isIdempotent) {
     const lost = hasBegun ? `worker ${previous?.worker} was lost` : 'the queue lost data';
     const message = `${lost} after the run may have begun; it is not run again`;

@@ -65,7 +65,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
     ) => {
       const { node } = identity;
       const runDeps = { tasks, triggers, queue, tracer, clock, ids, metrics, logger, node };
-      const cancelDeps = { executions, stops, audit, clock, metrics, logger, node };
+      const cancelDeps = { tasks, executions, stops, audit, clock, metrics, logger, node };
       return {
         manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
         runTask: new RunTask(runDeps),
@@ -204,6 +204,7 @@ export const workerModule = new ContainerModule(({ bind }) => {
       claims,
       heartbeats,
       executors,
+      lastOutcomes,
       receipts,
       receiptDesk,
       tokenHash,
@@ -220,6 +221,7 @@ export const workerModule = new ContainerModule(({ bind }) => {
         claims,
         heartbeats,
         executors,
+        lastOutcomes,
         receipts,
         receiptDesk,
         tokenHash,
@@ -238,6 +240,7 @@ export const workerModule = new ContainerModule(({ bind }) => {
       T.claims,
       T.heartbeats,
       T.executors,
+      T.lastOutcomes,
       T.receipts,
       T.receiptDesk,
       T.tokenHash,

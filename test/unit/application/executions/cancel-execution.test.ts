@@ -19,8 +19,9 @@ describe('CancelExecution', () => {
   beforeEach(async () => {
     harness = await NodeHarness.open();
     metrics = new RecordingMetrics();
-    const { executions, audit, clock } = harness;
+    const { tasks, executions, audit, clock } = harness;
     cancelExecution = new CancelExecution({
+      tasks,
       executions,
       stops: {
         cancel: (...args) => harness.broker.stops.cancel(...args),
