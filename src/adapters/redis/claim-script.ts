@@ -21,9 +21,6 @@ import { PAYLOAD } from './stream-scripts.js';
  * claimed is the one that counts: another copy of the message is dropped. An entry that is gone has been dealt with.
  */
 export const CLAIM = `
-${RUN_LUA}
-${LINE_LUA}
-${STOP_LUA}
 local RUN, RUNNING, QUEUE, RESULTS, WAITING, STOPS = unpack(KEYS)
 local ID, WORKER, FLOOR, POOL, ENTRY, QUEUES, CHANNEL, GROUP, TTL, LIMIT, SLOT, OVERLAP, MOST, BEGUN, JOINED = unpack(ARGV)
 local at = {running = RUNNING, waiting = WAITING, queues = QUEUES}
@@ -103,7 +100,7 @@ if stop == '' and not hasRoom and OVERLAP ~= 'skip' then
   end
   if mayWait then
     wait(isNew)
-    advance(at, now)
+    advance(at)
     return {'waiting'}
   end
 end
@@ -126,7 +123,10 @@ redis.call('HSET', RUN, 'id', ID, 'state', 'claimed', 'pool', POOL, 'entry', ENT
   'awaiting', awaiting, 'handed_back', 0)
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 redis.pcall('XCLAIM', QUEUE, GROUP, WORKER, 0, ENTRY, 'JUSTID')
-advance(at, now)
+if inLine > 0 then advance(at) end
 return {'claimed', generation, (hasRoom or stop ~= '') and 0 or 1, stop, previous.worker or '', tonumber(previous.generation or 0),
   tonumber(attempt), tonumber(failures), tonumber(awaiting), tonumber(previous.handed_back or 0)}
 `;
+
+/** What CLAIM calls. */
+export const CLAIM_LIBRARY = RUN_LUA + LINE_LUA + STOP_LUA;

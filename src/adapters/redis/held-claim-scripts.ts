@@ -9,8 +9,6 @@ import { PAYLOAD } from './stream-scripts.js';
  * KEYS run, running, queue, results, waiting, stops · ARGV event id, worker, generation, pool, entry, prefix of queue keys, group, …
  */
 const HELD_LUA = `
-${RUN_LUA}
-${LINE_LUA}
 local RUN, RUNNING, QUEUE, RESULTS, WAITING, STOPS = unpack(KEYS)
 local ID, WORKER, GENERATION, POOL, ENTRY, QUEUES, GROUP = unpack(ARGV)
 local at = {running = RUNNING, waiting = WAITING, queues = QUEUES}
@@ -19,10 +17,9 @@ local function isOurs(run)
   return run and run.id == ID and run.worker == WORKER and run.generation == GENERATION
 end
 
--- The run if the calling claim is its latest one and has not ended, else nil. A claim that the store has lost is written again; how far
--- it got is lost too, so it counts as begun.
-local function heldRun()
-  local run = readRun(RUN)
+-- The given run if the calling claim is its latest one and has not ended, else nil. A claim that the store has lost is written again; how
+-- far it got is lost too, so it counts as begun.
+local function held(run)
   if run then return isOurs(run) and run.state == 'claimed' and run or nil end
   redis.call('HSET', RUN, 'id', ID, 'state', 'claimed', 'worker', WORKER, 'generation', GENERATION, 'pool', POOL,
     'entry', ENTRY, 'ends', 0, 'marked', 1, 'attempt', 1, 'failures', 0, 'awaiting', 0, 'handed_back', 0)
@@ -40,7 +37,7 @@ end
  */
 export const RENEW_CLAIM = `
 ${HELD_LUA}
-local now, run = nowMs(), heldRun()
+local now, run = nowMs(), held(readRun(RUN))
 if not run then return 0 end
 local ends = now + ARGV[8]
 if run.marked == '1' then
@@ -66,7 +63,7 @@ return redis.call('HGET', STOPS, ID) or 1
  */
 export const REPORT = `
 ${HELD_LUA}
-local run = heldRun()
+local run = held(readRun(RUN))
 if not run then return 0 end
 local attempt, failures = tonumber(ARGV[9]), tonumber(ARGV[10])
 redis.call('HSET', RUN, 'attempt', math.max(tonumber(run.attempt), attempt),
@@ -83,10 +80,9 @@ return 1
  */
 export const FINISH = `
 ${HELD_LUA}
-${LAST_OUTCOME_LUA}
 local known = readRun(RUN)
 if isOurs(known) and known.state == 'finished' then return 1 end
-if not heldRun() then return 0 end
+if not held(known) then return 0 end
 redis.call('HSET', RUN, 'state', 'finished')
 redis.call('PEXPIRE', RUN, ${FINISHED_KEEP_MS})
 redis.call('ZREM', RUNNING, ID)
@@ -94,7 +90,7 @@ redis.call('HDEL', STOPS, ID)
 dropEntry(QUEUE, GROUP, ENTRY)
 queueReport(ARGV[8])
 if ARGV[12] ~= '' then noteOutcome(ARGV[9], ARGV[10], ARGV[11], ARGV[12]) end
-advance(at, nowMs())
+advance(at)
 return 1
 `;
 
@@ -104,12 +100,13 @@ return 1
  */
 export const ABANDON = `
 ${HELD_LUA}
-if not readRun(RUN) or not heldRun() then return 0 end
+local known = readRun(RUN)
+if not known or not held(known) then return 0 end
 redis.call('DEL', RUN)
 redis.call('ZREM', RUNNING, ID)
 dropEntry(QUEUE, GROUP, ENTRY)
 queueReport(ARGV[8])
-advance(at, nowMs())
+advance(at)
 return 1
 `;
 
@@ -121,12 +118,15 @@ export const HAND_BACK = `
 ${HELD_LUA}
 local known = readRun(RUN)
 if isOurs(known) and known.handed_back == '1' and (known.state == 'queued' or known.state == 'waiting') then return 1 end
-if not heldRun() then return 0 end
+if not held(known) then return 0 end
 redis.call('HSET', RUN, 'attempt', ARGV[9], 'failures', ARGV[10], 'awaiting', ARGV[11])
 redis.call('ZREM', RUNNING, ID)
 redis.call('HSET', RUN, 'state', 'queued', 'handed_back', 1, 'entry', putBack(QUEUE, GROUP, ENTRY))
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 queueReport(ARGV[8])
-advance(at, nowMs())
+advance(at)
 return 1
 `;
+
+/** What these scripts call. */
+export const HELD_CLAIM_LIBRARY = RUN_LUA + LINE_LUA + LAST_OUTCOME_LUA;

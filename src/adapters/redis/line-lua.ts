@@ -21,9 +21,9 @@ local function handOut(at, key, run)
 end
 
 -- Hands out from the head of the line while there is room.
-local function advance(at, now)
-  if redis.call('ZCARD', at.waiting) == 0 then return end
-  redis.call('ZREMRANGEBYSCORE', at.running, '-inf', now)
+local function advance(at)
+  if redis.call('EXISTS', at.waiting) == 0 then return end
+  redis.call('ZREMRANGEBYSCORE', at.running, '-inf', nowMs())
   local place, marks = 0, redis.call('ZCARD', at.running)
   while true do
     local member = redis.call('ZRANGE', at.waiting, place, place)[1]

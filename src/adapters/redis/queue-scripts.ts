@@ -27,7 +27,7 @@ for i = 1, (#KEYS - 1) / 2 do
     outcomes[i] = 'duplicate'
   elseif run and run.state == 'waiting' then
     local prefix, task = string.match(key, '^(ax:{.-}:)run:(.+):%a+:%-?%d+$')
-    advance({running = prefix .. 'running:' .. task, waiting = prefix .. 'waiting:' .. task, queues = ARGV[2]}, now)
+    advance({running = prefix .. 'running:' .. task, waiting = prefix .. 'waiting:' .. task, queues = ARGV[2]})
     outcomes[i] = 'known'
   elseif run and (run.state == 'finished' or isClaimLive(run, now) or hasEntry(ARGV[2] .. run.pool, run.entry)) then
     outcomes[i] = 'known'

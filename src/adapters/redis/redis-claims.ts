@@ -11,9 +11,9 @@ import {
 import { lastOutcomeOf } from '../../ports/last-outcomes.js';
 import { type Delivery } from '../../ports/queue.js';
 import { type StopRequest } from '../../ports/stops.js';
-import { CLAIM } from './claim-script.js';
+import { CLAIM, CLAIM_LIBRARY } from './claim-script.js';
 import { encode } from './codec.js';
-import { ABANDON, FINISH, HAND_BACK, RENEW_CLAIM, REPORT } from './held-claim-scripts.js';
+import { ABANDON, FINISH, HAND_BACK, HELD_CLAIM_LIBRARY, RENEW_CLAIM, REPORT } from './held-claim-scripts.js';
 import { type RedisConnection } from './redis-connection.js';
 import { type RedisKeys, WORKERS } from './redis-keys.js';
 import { ScriptBatch } from './script-batch.js';
@@ -45,12 +45,12 @@ export class RedisClaims implements Claims {
   constructor(connection: RedisConnection) {
     this.keys = connection.keys;
     this.scripts = {
-      claim: new ScriptBatch(connection, CLAIM),
-      renew: new ScriptBatch(connection, RENEW_CLAIM),
-      report: new ScriptBatch(connection, REPORT),
-      finish: new ScriptBatch(connection, FINISH),
-      abandon: new ScriptBatch(connection, ABANDON),
-      handBack: new ScriptBatch(connection, HAND_BACK),
+      claim: new ScriptBatch(connection, CLAIM, CLAIM_LIBRARY),
+      renew: new ScriptBatch(connection, RENEW_CLAIM, HELD_CLAIM_LIBRARY),
+      report: new ScriptBatch(connection, REPORT, HELD_CLAIM_LIBRARY),
+      finish: new ScriptBatch(connection, FINISH, HELD_CLAIM_LIBRARY),
+      abandon: new ScriptBatch(connection, ABANDON, HELD_CLAIM_LIBRARY),
+      handBack: new ScriptBatch(connection, HAND_BACK, HELD_CLAIM_LIBRARY),
     };
   }
 

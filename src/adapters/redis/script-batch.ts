@@ -21,12 +21,13 @@ export class ScriptBatch {
   private readonly script: RedisScript;
   private waiting: Member[] = [];
 
-  /** `source` sees KEYS and ARGV of its own member and returns its answer. */
+  /** `source` sees KEYS and ARGV of its own member and returns its answer; `library` are functions that it calls, made once for a batch. */
   constructor(
     private readonly connection: RedisConnection,
     source: string,
+    library = '',
   ) {
-    this.script = redisScript(perMember(source));
+    this.script = redisScript(perMember(source, library));
   }
 
   /** Every call has the same number of keys, and of args. @throws AxError `unavailable`; the call may have taken effect. */
@@ -67,7 +68,8 @@ export class ScriptBatch {
 }
 
 /** KEYS of all members · ARGV number of keys and of args per member, args of all members · result {answer or error…}. */
-const perMember = (source: string): string => `
+const perMember = (source: string, library: string): string => `
+${library}
 local function member(KEYS, ARGV)
 ${source}
 end

@@ -40,6 +40,6 @@ redis.call('HDEL', STOPS, ID)
 local hasBegun = isKnown and tonumber(run.attempt or 0) > 0
 redis.call('XADD', RESULTS, '*', '${PAYLOAD}', hasBegun and BEGUN or UNBEGUN)
 if hasBegun then noteOutcome(LAST, SLOT, ENDED_AT, STATUS) end
-advance({running = RUNNING, waiting = WAITING, queues = QUEUES}, now)
+advance({running = RUNNING, waiting = WAITING, queues = QUEUES})
 return 'ended'
 `);
