@@ -271,16 +271,19 @@ describe('TaskCheck', () => {
       scene = new TaskScene().create({ schedule: everyMinute, policy }).runUntil(slot);
     });
 
-    it('pending for ten minutes, from its last hand-back on', () => {
-      alter(slot, { status: 'pending', firedAt: slot, startedAt: null, steps: [] });
-      expect(found(scene.check({ now: slot + 600_000 }))).toEqual([]);
-      expect(found(scene.check({ now: slot + 600_001 }))).toEqual([['overdue_pending', slot]]);
-      alter(slot, {
-        steps: [{ kind: 'handed_back', generation: 1, node: 'worker-1', at: slot + 500_000, attempt: 0 }],
-      });
-      expect(found(scene.check({ now: slot + 1_100_000 }))).toEqual([]);
-      expect(found(scene.check({ now: slot + 1_100_001 }))).toEqual([['overdue_pending', slot]]);
-    });
+    it.each(['handed_back', 'precheck_failed'] as const)(
+      'pending for ten minutes, from its last %s on',
+      (kind) => {
+        alter(slot, { status: 'pending', firedAt: slot, startedAt: null, steps: [] });
+        expect(found(scene.check({ now: slot + 600_000 }))).toEqual([]);
+        expect(found(scene.check({ now: slot + 600_001 }))).toEqual([['overdue_pending', slot]]);
+        alter(slot, {
+          steps: [{ kind, generation: 1, node: 'worker-1', at: slot + 500_000, attempt: 0 }],
+        });
+        expect(found(scene.check({ now: slot + 1_100_000 }))).toEqual([]);
+        expect(found(scene.check({ now: slot + 1_100_001 }))).toEqual([['overdue_pending', slot]]);
+      },
+    );
 
     it('pending, but not while it waits for others of its task to end', () => {
       const step = (kind: 'waiting' | 'handed_back', at: number) =>
