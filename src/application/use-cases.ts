@@ -2,6 +2,7 @@ import { type Authenticate } from './authenticate.js';
 import { type PostReceipt } from './executions/post-receipt.js';
 import { type CancelExecution } from './executions/cancel-execution.js';
 import { type QueryExecutions } from './executions/query-executions.js';
+import { type ExplainSlot } from './history/explain-slot.js';
 import { type VerifyHistory } from './history/verify-history.js';
 import { type QueryWorkers } from './pools/query-workers.js';
 import { type Readiness } from './readiness.js';
@@ -25,6 +26,8 @@ export interface UseCases {
   readonly queryWorkers: QueryWorkers;
   /** cancel */
   readonly cancelExecution: CancelExecution;
+  /** explain */
+  readonly explainSlot: ExplainSlot;
   /** verify */
   readonly verifyHistory: VerifyHistory;
   /** actorOf · prepare */

@@ -4,11 +4,19 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { DST_GAPS, DST_OVERLAPS } from '../domain/cron.js';
 import { CRON_DIALECTS } from '../domain/cron/cron-fields.js';
 import { AxError, InvalidInput, messageOf } from '../domain/errors.js';
-import { environment, parseConfig, parseMigration, parseVerification, type Role } from './config.js';
+import {
+  environment,
+  parseConfig,
+  parseExplanation,
+  parseMigration,
+  parseVerification,
+  type Role,
+} from './config.js';
 import { migrate } from './migrate.js';
 import { next, type NextOptions } from './next.js';
 import { serve } from './serve.js';
 import { verify } from './verify.js';
+import { why } from './why.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -82,6 +90,16 @@ program
     errorCode = 2;
     process.exitCode = (await verify(parseVerification(environment()), options)) ? 0 : 1;
   });
+
+program
+  .command('why')
+  .description('say what became of the run of a task that was expected at an instant')
+  .argument('<task>', 'id of the task')
+  .option('--at <instant>', 'RFC 3339 with an offset, or epoch milliseconds (default: the last slot)')
+  .option('--json', 'print the JSON of GET /api/tasks/{id}/why')
+  .action(async (task: string, options: { at?: string; json?: boolean }) =>
+    why(parseExplanation(environment()), task, options),
+  );
 
 try {
   await program.parseAsync();

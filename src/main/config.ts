@@ -173,16 +173,29 @@ export function parseMigration(env: NodeJS.ProcessEnv): { readonly mysqlUrl: str
   return backend;
 }
 
-/** The store whose history `ax verify` reads. */
+/** The store whose history `ax verify` and `ax why` read. */
 export type VerifiedStore = { readonly mysqlUrl: string } | { readonly dataDir: string };
 
 /** What `ax verify` needs: no Redis. @throws AxError `refused_start` as `parseConfig`. */
 export function parseVerification(env: NodeJS.ProcessEnv): VerifiedStore {
+  return readVariables(env, storeOf).backend;
+}
+
+/** What `ax why` needs; what it can ask besides the store, if Redis is named. @throws AxError `refused_start` as `parseConfig`. */
+export function parseExplanation(env: NodeJS.ProcessEnv): {
+  readonly store: VerifiedStore;
+  readonly redis: { readonly url: string; readonly namespace: string } | null;
+  readonly queueLimit: number;
+} {
+  const { values, backend: store } = readVariables(env, storeOf);
+  const { AX_REDIS_URL: url, AX_NAMESPACE: namespace, AX_QUEUE_LIMIT: queueLimit } = values;
+  return { store, redis: url === undefined ? null : { url, namespace }, queueLimit };
+}
+
+function storeOf({ AX_MYSQL_URL, AX_REDIS_URL, AX_DATA_DIR }: Values): VerifiedStore | string {
+  if (AX_MYSQL_URL !== undefined) return { mysqlUrl: AX_MYSQL_URL };
   const why = 'AX_REDIS_URL is set and AX_MYSQL_URL is not: the history of a cluster is in its database';
-  return readVariables<VerifiedStore>(env, ({ AX_MYSQL_URL, AX_REDIS_URL, AX_DATA_DIR }) => {
-    if (AX_MYSQL_URL !== undefined) return { mysqlUrl: AX_MYSQL_URL };
-    return AX_REDIS_URL === undefined ? { dataDir: AX_DATA_DIR } : why;
-  }).backend;
+  return AX_REDIS_URL === undefined ? { dataDir: AX_DATA_DIR } : why;
 }
 
 /** The environment of this process. */

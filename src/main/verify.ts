@@ -1,18 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { openSqlite } from '../adapters/embedded/sqlite-store.js';
 import { checked } from '../adapters/http/field-problems.js';
 import { VERIFY_RANGE, verificationJson } from '../adapters/http/verify-routes.js';
-import { assertMysqlFit } from '../adapters/mysql/assert-mysql-fit.js';
-import { openMysql } from '../adapters/mysql/open-mysql.js';
-import { type SqlDb } from '../adapters/sql/sql-db.js';
 import { SqlHistoryRepo } from '../adapters/sql/sql-history-repo.js';
 import { SystemClock } from '../adapters/system/system-clock.js';
-import { SystemRandom } from '../adapters/system/system-random.js';
 import { type Verification, VerifyHistory } from '../application/history/verify-history.js';
-import { AxError } from '../domain/errors.js';
 import { RULES } from '../domain/findings.js';
 import { type VerifiedStore } from './config.js';
+import { openHistory } from './open-history.js';
 
 /** A process of its own may take longer than a request. */
 const MAX_STEPS = 20_000_000;
@@ -28,7 +21,7 @@ export async function verify(
   const { from, to } = checked(VERIFY_RANGE, { from: options.from, to: options.to });
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const clock = new SystemClock();
-  const { db, close } = await open(store, clock);
+  const { db, close } = await openHistory(store, clock, 'GET /api/verify?from=&to=');
   try {
     const verifyHistory = new VerifyHistory(
       { history: new SqlHistoryRepo(db), clock },
@@ -41,45 +34,6 @@ export async function verify(
     return verification.findings.violationCount === 0;
   } finally {
     await close();
-  }
-}
-
-async function open(
-  store: VerifiedStore,
-  clock: SystemClock,
-): Promise<{ db: SqlDb; close: () => Promise<void> }> {
-  const random = new SystemRandom();
-  if ('dataDir' in store) return openEmbedded(store.dataDir, { clock, random });
-  const db = openMysql(store.mysqlUrl, { poolSize: 2, clock, random });
-  try {
-    await assertMysqlFit(db);
-  } catch (error) {
-    await db.close();
-    throw error;
-  }
-  return { db, close: () => db.close() };
-}
-
-async function openEmbedded(
-  dataDir: string,
-  ports: { readonly clock: SystemClock; readonly random: SystemRandom },
-) {
-  if (!existsSync(join(dataDir, 'ax.db'))) {
-    const fix =
-      'set AX_DATA_DIR to the directory of an embedded ax, or AX_MYSQL_URL to the database of a cluster';
-    throw new AxError('refused_start', `there is no history in ${dataDir}: ${fix}`);
-  }
-  try {
-    const sqlite = await openSqlite(dataDir, ports);
-    // Nothing was queued meanwhile.
-    return { db: sqlite.db, close: () => sqlite.close({ clean: true }) };
-  } catch (error) {
-    if (!(error instanceof AxError && error.code === 'refused_start')) throw error;
-    throw new AxError(
-      'refused_start',
-      `${error.message}; to verify a running embedded ax, ask it: GET /api/verify?from=&to=`,
-      { cause: error },
-    );
   }
 }
 

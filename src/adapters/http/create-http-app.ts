@@ -11,6 +11,7 @@ import { answerError, refusePath, routeOf, serveRoutes } from './serve-routes.js
 import { scheduleRoutes } from './schedule-routes.js';
 import { taskRoutes } from './task-routes.js';
 import { verifyRoutes } from './verify-routes.js';
+import { whyRoutes } from './why-routes.js';
 import { workerRoutes } from './worker-routes.js';
 
 /**
@@ -39,6 +40,7 @@ export function createHttpApp(parts: {
       ...executionRoutes(useCases),
       ...workerRoutes(useCases),
       ...verifyRoutes(useCases),
+      ...whyRoutes(useCases),
     ];
     app.use('/api', serveRoutes('/api', routes, [requireToken(useCases.authenticate)]));
   }

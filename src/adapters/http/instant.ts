@@ -1,4 +1,4 @@
-import { Refusal } from './field-problems.js';
+import { readWith, Refusal } from './field-problems.js';
 
 /** The last instant that four digits of year can write. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -33,6 +33,12 @@ const inRange = (instant: number): number | Refusal =>
   instant >= 0 && instant <= LAST
     ? instant
     : new Refusal('is not an instant from 1970 to the year 9999', FIX);
+
+/** An instant in a query string, where epoch ms are digits, and a plus sign that was not escaped arrives as a blank. */
+export const queryInstant = readWith((value) => {
+  if (typeof value !== 'string') return readInstant(null);
+  return readInstant(/^\d{1,15}$/.test(value) ? Number(value) : value.replace(/ (?=\d\d:\d\d$)/, '+'));
+});
 
 /** RFC 3339 in UTC with milliseconds. */
 export const instantText = (instant: number): string => new Date(instant).toISOString();

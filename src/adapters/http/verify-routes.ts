@@ -1,17 +1,11 @@
 import { type Verification, type VerifyHistory } from '../../application/history/verify-history.js';
 import { RULES } from '../../domain/findings.js';
-import { readWith, strict } from './field-problems.js';
-import { readInstant } from './instant.js';
+import { strict } from './field-problems.js';
+import { queryInstant } from './instant.js';
 import { route, type Route } from './route.js';
 
-/** In a query string epoch ms are digits, and a plus sign that was not escaped arrives as a blank. */
-const instant = readWith((value) => {
-  if (typeof value !== 'string') return readInstant(null);
-  return readInstant(/^\d{1,15}$/.test(value) ? Number(value) : value.replace(/ (?=\d\d:\d\d$)/, '+'));
-});
-
 /** The range to verify, from text. */
-export const VERIFY_RANGE = strict({ from: instant.optional(), to: instant.optional() });
+export const VERIFY_RANGE = strict({ from: queryInstant.optional(), to: queryInstant.optional() });
 
 /** The checker over ax's own history. */
 export function verifyRoutes({ verifyHistory }: { readonly verifyHistory: VerifyHistory }): Route[] {

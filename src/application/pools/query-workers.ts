@@ -2,10 +2,8 @@ import { isBroken } from '../../domain/task.js';
 import { type Clock } from '../../ports/clock.js';
 import { type TaskRepo } from '../../ports/task-repo.js';
 import { type WorkerAnnouncement, type WorkerRegistry } from '../../ports/worker-registry.js';
+import { answeredSoon } from '../answered-soon.js';
 import { LiveWorkers, needOf, type PoolStatus } from './live-workers.js';
-
-/** What is only shown beside something else is not waited for longer than this. */
-const PATIENCE_MS = 500;
 
 /** Reads which workers live and whom they serve. */
 export class QueryWorkers {
@@ -25,15 +23,8 @@ export class QueryWorkers {
   /** Null if the registry does not answer soon: nobody knows then. */
   async live(): Promise<LiveWorkers | null> {
     const { registry, clock } = this.deps;
-    const answered = new AbortController();
-    const listed = registry.list().then(
-      (workers) => new LiveWorkers(workers),
-      () => null,
-    );
-    const tooLate = clock.sleep(PATIENCE_MS, answered.signal).then(() => null);
-    const live = await Promise.race([listed, tooLate]);
-    answered.abort('answered');
-    return live;
+    const workers = await answeredSoon(registry.list(), clock);
+    return workers === null ? null : new LiveWorkers(workers);
   }
 
   /** Of a task as it is now; null if it is not there any more, or nobody knows. @throws AxError `unavailable` (the task store). */

@@ -11,6 +11,7 @@ import { PostReceipt } from '../../application/executions/post-receipt.js';
 import { WatchPools } from '../../application/coordinator/watch-pools.js';
 import { CancelExecution } from '../../application/executions/cancel-execution.js';
 import { QueryExecutions } from '../../application/executions/query-executions.js';
+import { ExplainSlot } from '../../application/history/explain-slot.js';
 import { VerifyHistory } from '../../application/history/verify-history.js';
 import { QueryWorkers } from '../../application/pools/query-workers.js';
 import { Readiness } from '../../application/readiness.js';
@@ -62,9 +63,11 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       identity,
       authenticate,
       readiness,
+      config,
     ) => {
       const { node } = identity;
       const runDeps = { tasks, triggers, queue, tracer, clock, ids, metrics, logger, node };
+      const live = { queue, registry, queueLimit: config.queueLimit };
       const cancelDeps = { tasks, executions, stops, audit, clock, metrics, logger, node };
       return {
         manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
@@ -74,6 +77,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
         cancelExecution: new CancelExecution(cancelDeps),
         postReceipt: new PostReceipt({ receipts, executions, hash }),
         queryWorkers: new QueryWorkers({ registry, tasks, clock }),
+        explainSlot: new ExplainSlot({ history, tasks, executions, clock, live }),
         verifyHistory: new VerifyHistory({ history, clock }, VERIFY),
         authenticate,
         readiness,
@@ -99,6 +103,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       T.identity,
       T.authenticate,
       T.readiness,
+      T.config,
     ],
   );
   bind(T.authenticate).toResolvedValue(

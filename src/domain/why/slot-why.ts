@@ -1,0 +1,140 @@
+import { ExpectedSlots } from '../expected-slots.js';
+import { scheduleWords } from '../schedule-words.js';
+import { type Schedule } from '../schedule.js';
+import { type Era, type TaskState } from '../task-history.js';
+import { isKnown, slotAfter, slotBefore } from './subject.js';
+import { type LiveFacts, type Say, type Why } from './why.js';
+
+/** An instant that no event is recorded of. Instants are epoch ms. */
+export interface SlotCase {
+  readonly at: number;
+  /** The slot that `at` is about; null: none. */
+  readonly slot: number | null;
+  readonly eras: readonly Era[];
+  readonly now: number;
+  readonly say: Say;
+  readonly live: LiveFacts;
+  /** Why the task as stored cannot be triggered; null if it can. */
+  readonly taskError: string | null;
+}
+
+type Known = Era & { readonly state: TaskState };
+
+/** Why there is no event: it was not due, or it was and has not been decided. */
+export function explainSlot(slotCase: SlotCase): Why {
+  const { at, slot, eras, say, taskError } = slotCase;
+  const instant = slot ?? at;
+  const index = eras.findIndex(({ since, until }) => since <= instant && instant < until);
+  const era = eras[index];
+  if (era?.state === 'absent') return absent(slotCase, index);
+  if (isKnown(era) && !era.state.isEnabled) return disabled(slotCase, index);
+  if (taskError !== null && era?.until === Infinity && (slot !== null || !isKnown(era)))
+    return taskBroken(slotCase, taskError);
+  if (!isKnown(era)) return unknown(slot, `${say(instant)}: ${era?.reason ?? 'nothing is recorded'}`);
+  if (slot === null) return notDue(slotCase, era);
+  if (slot > slotCase.now) return notDueYet(slotCase, slot);
+  return withoutEvent(slotCase, slot, era);
+}
+
+function withoutEvent(slotCase: SlotCase, slot: number, era: Known): Why {
+  const { eras, now, say } = slotCase;
+  const expected = new ExpectedSlots(eras, slot, slot).peek();
+  if (expected === null) return notDue(slotCase, era);
+  const evidence = {
+    ...definition(era),
+    window_end: slot + expected.windowMs,
+    next_trigger_time: era.undecidedSlot,
+  };
+  const isUndecided = era.until === Infinity && era.undecidedSlot !== null && era.undecidedSlot <= slot;
+  if (isUndecided) return notDecided(slotCase, slot, { ...evidence, late_ms: now - slot });
+  if (expected.isDoubtful) return unknown(slot, `${say(slot)}: ${expected.withoutEvent}`, evidence);
+  const summary = `The slot of ${say(slot)} was due and has neither an event nor a misfire verdict: ax lost it, or its rows were removed.`;
+  return { code: 'missing', slot, summary, evidence };
+}
+
+function notDecided({ say, live, now }: SlotCase, slot: number, evidence: Why['evidence']): Why {
+  const { queue } = live;
+  const late = `due for ${Math.max(0, Math.round((now - slot) / 1000))} s and not triggered`;
+  if (queue !== null && queue.depth > queue.limit) {
+    const summary = `The slot of ${say(slot)} is ${late}: dispatch is paused, as the queue holds ${queue.depth} messages and AX_QUEUE_LIMIT is ${queue.limit}.`;
+    return { code: 'dispatch_paused', slot, summary, evidence };
+  }
+  const asked =
+    queue === null ? ' Whether dispatch is paused cannot be told, as the queue did not answer.' : '';
+  const summary = `The slot of ${say(slot)} is ${late}: no coordinator leads, it cannot reach the store, or slots before it are caught up first.${asked}`;
+  return { code: 'not_decided', slot, summary, evidence };
+}
+
+function taskBroken({ slot, at, say }: SlotCase, error: string): Why {
+  const summary = `Nothing is triggered at ${say(slot ?? at)}, as the task cannot be triggered as stored: ${error}.`;
+  return { code: 'task_broken', slot, summary, evidence: { error } };
+}
+
+function absent({ at, slot, eras, say }: SlotCase, index: number): Why {
+  const since = eras[index]?.since ?? -Infinity;
+  if (since === -Infinity) {
+    const createdAt = eras[index + 1]?.since ?? null;
+    const until = createdAt === null ? '' : `, it was created at ${say(createdAt)}`;
+    const summary = `There was no such task at ${say(at)} yet${until}.`;
+    return { code: 'not_created', slot, summary, evidence: { created_at: createdAt } };
+  }
+  const summary = `There was no such task at ${say(at)}: it was deleted at ${say(since)}.`;
+  return { code: 'deleted', slot, summary, evidence: { deleted_at: since } };
+}
+
+function disabled({ at, slot, eras, say }: SlotCase, index: number): Why {
+  const isOff = (era: Era | undefined) => isKnown(era) && !era.state.isEnabled;
+  let [first, last] = [index, index];
+  while (isOff(eras[first - 1])) first--;
+  while (isOff(eras[last + 1])) last++;
+  const since = eras[first]?.since ?? -Infinity;
+  const until = eras[last]?.until ?? Infinity;
+  const end = until === Infinity ? 'and still is' : `until ${say(until)}`;
+  const summary = `The task was disabled at ${say(slot ?? at)}: since ${say(since)} ${end}.`;
+  const evidence = { disabled_since: since, disabled_until: until === Infinity ? null : until };
+  return { code: 'disabled', slot, summary, evidence };
+}
+
+function notDue({ at, slot, eras, say }: SlotCase, era: Known): Why {
+  const before = slotBefore(at, eras);
+  const after = slotAfter(at, eras);
+  const evidence = { ...definition(era), slot_before: before, slot_after: after };
+  const bound = boundAt(era.state.schedule, at);
+  const around = `the slot before was ${before === null ? 'none' : say(before)}, the next is ${after === null ? 'none' : say(after)}`;
+  if (bound !== null) {
+    const [name, instant] = bound;
+    const summary = `Not due at ${say(at)}, as ${name} is ${say(instant)}; ${around}.`;
+    return { code: 'outside_bounds', slot: null, summary, evidence: { ...evidence, [name]: instant } };
+  }
+  return { code: 'not_due', slot, summary: `Not due at ${say(at)}: ${around}.`, evidence };
+}
+
+function notDueYet({ eras, say }: SlotCase, slot: number): Why {
+  const before = slotBefore(slot - 1, eras);
+  const summary = `Not due yet: the slot of ${say(slot)} is to come.`;
+  return { code: 'not_due', slot, summary, evidence: { slot_before: before, slot_after: slot } };
+}
+
+/** The bound of a schedule that leaves an instant out. */
+function boundAt(schedule: Schedule, at: number): readonly [name: string, instant: number] | null {
+  if (schedule.type === 'once') return null;
+  const { startAt, endAt } = schedule;
+  if (startAt !== null && at < startAt) return ['start_at', startAt];
+  return endAt !== null && at > endAt ? ['end_at', endAt] : null;
+}
+
+const unknown = (slot: number | null, missing: string, evidence: Why['evidence'] = {}): Why => ({
+  code: 'unknown',
+  slot,
+  summary: `ax cannot tell what became of ${missing}.`,
+  evidence: { ...evidence, missing },
+});
+
+/** The definition in force, as far as it decides slots. */
+const definition = ({ since, state }: Known): Why['evidence'] => ({
+  version: state.version,
+  in_force_since: since,
+  schedule: scheduleWords(state.schedule).description.en,
+  misfire_policy: state.policy.misfirePolicy,
+  window_sec: state.policy.windowSec,
+});
