@@ -19,6 +19,7 @@ import { Authenticate } from '../../src/application/authenticate.js';
 import { CancelExecution } from '../../src/application/executions/cancel-execution.js';
 import { PostReceipt } from '../../src/application/executions/post-receipt.js';
 import { QueryExecutions } from '../../src/application/executions/query-executions.js';
+import { ExplainSlot } from '../../src/application/history/explain-slot.js';
 import { VerifyHistory } from '../../src/application/history/verify-history.js';
 import { QueryWorkers } from '../../src/application/pools/query-workers.js';
 import { Readiness } from '../../src/application/readiness.js';
@@ -153,6 +154,10 @@ export class ApiServer {
       }),
       postReceipt: new PostReceipt({ receipts: new InProcessReceipts(clock), executions, hash }),
       queryWorkers: new QueryWorkers({ registry, tasks, clock }),
+      explainSlot: new ExplainSlot({
+        ...{ tasks, executions, clock, live: null },
+        history: new SqlHistoryRepo(db),
+      }),
       verifyHistory: new VerifyHistory({ history: new SqlHistoryRepo(db), clock }, { maxSteps: MAX_STEPS }),
       authenticate: new Authenticate({
         tokens: new SqlTokenRepo(db),

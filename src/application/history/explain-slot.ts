@@ -128,9 +128,8 @@ export class ExplainSlot {
   /** A run by hand only if `at` is its very slot. */
   private async subject({ taskId, at, eras }: Case): Promise<Subject> {
     const { history } = this.deps;
-    const last = await history.eventBefore(taskId, at + 1);
-    const subject = subjectOf(at, eras, last);
-    if (subject.kind !== 'none') return subject;
+    const subject = subjectOf(at, eras, await history.eventBefore(taskId, at + 1));
+    if (slotOf(subject) === at) return subject;
     const range = { from: at, to: at, after: null, limit: 1 };
     const [manual] = await history.events({ taskId, kind: 'manual', ...range });
     return manual === undefined ? subject : { kind: 'event', event: manual };
@@ -200,6 +199,11 @@ export class ExplainSlot {
       instances: workers?.map(({ instance }) => instance) ?? null,
     };
   }
+}
+
+function slotOf(subject: Subject): number | null {
+  if (subject.kind === 'none') return null;
+  return subject.kind === 'event' ? subject.event.slot : subject.slot;
 }
 
 const notTold = ({ runState, queue, instances }: LiveFacts, hasRun: boolean): string[] => [

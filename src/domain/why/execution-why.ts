@@ -23,7 +23,7 @@ export function explainExecution(executionCase: ExecutionCase): Why {
   const { event } = execution;
   const { code, text, evidence = {} } = verdictOf(executionCase);
   const name = `${event.kind === 'manual' ? 'The run by hand' : 'The slot'} of ${say(event.slot)}`;
-  const late = event.isMisfire && event.rangeEnd === null && execution.status !== 'skipped';
+  const late = event.isMisfire && execution.status !== 'skipped' && execution.status !== 'pending';
   const misfire = late ? ` was made up for at ${say(event.firedAt)} and` : '';
   const asked = live.runState === null ? {} : { queue_state: live.runState };
   return {

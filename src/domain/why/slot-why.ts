@@ -95,7 +95,7 @@ function disabled({ at, slot, eras, say }: SlotCase, index: number): Why {
   return { code: 'disabled', slot, summary, evidence };
 }
 
-function notDue({ at, slot, eras, say }: SlotCase, era: Known): Why {
+function notDue({ at, eras, say }: SlotCase, era: Known): Why {
   const before = slotBefore(at, eras);
   const after = slotAfter(at, eras);
   const evidence = { ...definition(era), slot_before: before, slot_after: after };
@@ -106,7 +106,7 @@ function notDue({ at, slot, eras, say }: SlotCase, era: Known): Why {
     const summary = `Not due at ${say(at)}, as ${name} is ${say(instant)}; ${around}.`;
     return { code: 'outside_bounds', slot: null, summary, evidence: { ...evidence, [name]: instant } };
   }
-  return { code: 'not_due', slot, summary: `Not due at ${say(at)}: ${around}.`, evidence };
+  return { code: 'not_due', slot: null, summary: `Not due at ${say(at)}: ${around}.`, evidence };
 }
 
 function notDueYet({ eras, say }: SlotCase, slot: number): Why {

@@ -8,6 +8,7 @@ import { scheduleRoutes } from '../../../../src/adapters/http/schedule-routes.js
 import { taskJson } from '../../../../src/adapters/http/task-json.js';
 import { taskRoutes } from '../../../../src/adapters/http/task-routes.js';
 import { verifyRoutes } from '../../../../src/adapters/http/verify-routes.js';
+import { whyRoutes } from '../../../../src/adapters/http/why-routes.js';
 import { workerJson, workerRoutes } from '../../../../src/adapters/http/worker-routes.js';
 import { type UseCases } from '../../../../src/application/use-cases.js';
 import { pendingExecution } from '../../../../src/domain/execution.js';
@@ -32,6 +33,7 @@ describe('docs/api.md', async () => {
       ...receiptRoutes(useCases),
       ...workerRoutes(useCases),
       ...verifyRoutes(useCases),
+      ...whyRoutes(useCases),
     ].map(({ method, path }) => [method, `/api${path}`]);
     const open = processRoutes({ report: () => ({ isReady: true, parts: [] }) }, () =>
       Promise.reject(new Error()),
