@@ -67,6 +67,7 @@ function pending(executionCase: ExecutionCase): Verdict {
   const { execution, ledger, say, live } = executionCase;
   const fired = `was triggered at ${say(execution.event.firedAt)} by ${execution.event.node}`;
   const waiting = last(ledger, 'waiting');
+  if (execution.reason === 'precheck' && live.runState !== 'finished') return checking(executionCase, fired);
   switch (live.runState) {
     case 'finished':
     case 'claimed':
@@ -85,6 +86,14 @@ function pending(executionCase: ExecutionCase): Verdict {
       return { code: 'triggered', text, evidence: { missing: 'what the queue says of the run' } };
     }
   }
+}
+
+/** A check before the run failed and is made again. */
+function checking({ execution, ledger, say }: ExecutionCase, fired: string): Verdict {
+  const { retry_at: retryAt = null, check = null } = last(ledger, 'precheck_failed')?.detail ?? {};
+  const again = typeof retryAt === 'number' ? ` and is made again at ${say(retryAt)}` : '';
+  const text = `${fired}; the check before it did not pass${said(execution.message)}${again}`;
+  return { code: 'precheck', text, evidence: { check, retry_at: retryAt } };
 }
 
 function queued({ ledger, live, say }: ExecutionCase, fired: string): Verdict {

@@ -5,7 +5,7 @@ import {
   duplicateVerdict,
 } from '../../../../src/application/coordinator/coordinator-verdict.js';
 import { type Explanation } from '../../../../src/application/history/explain-slot.js';
-import { waitingReport } from '../../../../src/application/worker/run-reports.js';
+import { RunReports, waitingReport } from '../../../../src/application/worker/run-reports.js';
 import { type Outcome } from '../../../../src/domain/execution.js';
 import { type TriggerEvent } from '../../../../src/domain/trigger.js';
 import { WHY_CODES, type WhyCode } from '../../../../src/domain/why/why.js';
@@ -196,10 +196,17 @@ const CASES: Readonly<
     why: await skipped('cancelled', 'cancelled by ann'),
     says: ['before it began', 'by ann'],
   }),
-  precheck: async () => ({
-    why: await skipped('precheck', 'stock is empty'),
-    says: ['check before it', 'stock is empty'],
-  }),
+  precheck: async () => {
+    const scene = await WhyScene.open();
+    const { id: executionId } = await scene.fire();
+    const claim = { executionId, taskId: 'task', generation: 1, worker: 'worker-1/1' };
+    await scene.apply(new RunReports(claim, 0).prechecked(SLOT + 50, 1, outcome(), 10_000));
+    scene.runState = 'claimed';
+    const again = await scene.why();
+    expect(again).toMatchObject({ code: 'precheck', evidence: { check: 1, retry_at: SLOT + 10_050 } });
+    expect(again.summary).toContain('connection refused and is made again at 2026-01-05 08:05:10.050');
+    return { why: await skipped('precheck', 'stock is empty'), says: ['check before it', 'stock is empty'] };
+  },
   skipped: async () => ({ why: await skipped('blocked'), says: ['was skipped (blocked)'] }),
   running: async () => {
     const scene = await WhyScene.open();
