@@ -97,4 +97,17 @@ describe('MySQL plans', () => {
   it('adopts without reading again what was adopted', async () => {
     expect(await readsOf(() => store.executions.adoptPending(BASE + HOUR_MS + 1))).toBeLessThan(500);
   });
+
+  it('finds how a watched task ended last without reading its history', async () => {
+    const check = { type: 'task_succeeded', taskId: 'busy', withinSec: 60 } as const;
+    const pre = { check, onFail: 'skip', retryCount: 0, retryIntervalSec: 1 } as const;
+    // Definitions are read once in each life of the queue.
+    const definitions = await readsOf(() => store.hooks.watchedOutcomes());
+    await insertTasks(1, { id: 'busy', nextTriggerTime: DUE + HOUR_MS });
+    await insertTasks(1, { id: 'watcher', nextTriggerTime: DUE + HOUR_MS, hooks: { pre, post: null } });
+    const reads = await readsOf(async () => {
+      expect(await store.hooks.watchedOutcomes()).toMatchObject([{ taskId: 'busy' }]);
+    });
+    expect(reads - definitions).toBeLessThan(200);
+  });
 });
