@@ -46,6 +46,7 @@ beforeAll(async () => {
       ...DEFAULT_CRON,
       startAt: null,
       endAt: null,
+      jitterSec: 0,
     } as const;
     await tasks.insert(
       buildTask({

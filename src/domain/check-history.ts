@@ -120,15 +120,16 @@ export class TaskCheck {
   }
 
   private checkWindow(event: RecordedEvent): void {
-    const { slot, windowEnd, firedAt, isMisfire, rangeEnd, status } = event;
+    const { slot, windowStart, windowEnd, firedAt, isMisfire, rangeEnd, status } = event;
     const report = (detail: string) => this.violate('outside_window', event, () => detail);
     const at = `fired at ${text(firedAt)}`;
-    const last = rangeEnd ?? slot;
-    if (firedAt < slot) report(`${at}, before the slot`);
+    const lastEnd = rangeEnd === null ? windowEnd : rangeEnd + (windowEnd - windowStart);
+    if (windowStart < slot) report(`its window begins at ${text(windowStart)}, before the slot`);
+    else if (firedAt < windowStart) report(`${at}, before its window began at ${text(windowStart)}`);
     else if (!isMisfire && firedAt > windowEnd)
       report(`${at}, after the window ended at ${text(windowEnd)}, and not recorded as a misfire`);
-    else if (isMisfire && last + (windowEnd - slot) >= firedAt)
-      report(`${at} and recorded as a misfire, but the window of ${text(last)} was open`);
+    else if (isMisfire && lastEnd >= firedAt)
+      report(`${at} and recorded as a misfire, but the window of ${text(rangeEnd ?? slot)} was open`);
     if (rangeEnd !== null && status !== 'skipped')
       this.violate(
         'missing',

@@ -1,11 +1,12 @@
 import { FireTimes, isSameSchedule } from './schedule.js';
 import { type Era, isScheduling } from './task-history.js';
-import { TaskSlots, type Timetable } from './timetable.js';
+import { longestJitterMs, TaskSlots, type Timetable } from './timetable.js';
 
 /** A slot that ax owes an event. */
 export interface ExpectedSlot {
   /** Epoch ms. */
   readonly slot: number;
+  /** From the slot to the end of its window at the latest. */
   readonly windowMs: number;
   /** What it means that it has none. */
   readonly withoutEvent: string;
@@ -103,8 +104,9 @@ function spansOf(eras: readonly Era[], times: FireTimes): Span[] {
     const first =
       begin.firstSlot === undefined ? new TaskSlots(begin.state, times).next(begin.since) : begin.firstSlot;
     if (first === null) continue;
-    const slots = { timetable: { schedule, former }, first, windowMs: windowSec * 1000 };
-    spans.push(...spansUpTo(end, slots, eras[i + 1]));
+    const timetable = { schedule, former };
+    const windowMs = windowSec * 1000 + longestJitterMs(timetable);
+    spans.push(...spansUpTo(end, { timetable, first, windowMs }, eras[i + 1]));
   }
   return spans;
 }

@@ -1,3 +1,4 @@
+import { fireAt } from './jitter.js';
 import { type Policy } from './policy.js';
 import { type TaskSlots } from './timetable.js';
 
@@ -15,7 +16,7 @@ export interface DueDecision {
   readonly skipped: SkippedRange | null;
   /** The next undecided slot; null at the end of the schedule. */
   readonly nextSlot: number | null;
-  /** `nextSlot` is due already and waits until then; null when it is not. */
+  /** Until when `nextSlot` waits, epoch ms: it is due already, or its jitter makes it later; null when it fires at its time. */
   readonly holdUntil: number | null;
 }
 
@@ -23,10 +24,11 @@ export interface DueDecision {
 export const BACKLOG_PACE_MS = 200;
 
 /**
- * Decides the slot at `cursor` and, if its window has passed, the missed slots up to now by the misfire policy.
+ * Decides the slot at `cursor`, once its jitter has passed, and, if its window has passed, the missed slots up to now by the misfire policy.
  * Pure; the work is bounded however long the outage was.
  */
 export function decideDue(input: {
+  readonly taskId: string;
   readonly slots: TaskSlots;
   readonly policy: Policy;
   /** The oldest undecided slot; at or before `now`. */
@@ -34,25 +36,33 @@ export function decideDue(input: {
   readonly now: number;
 }): DueDecision {
   const { slots, cursor, now } = input;
+  if (fireAtOf(input, cursor) > now)
+    return { fire: null, skipped: null, nextSlot: cursor, holdUntil: holdOf(input, cursor) };
   const newestMissed = newestMissedSlot(input);
-  if (newestMissed === null) return fireAt(input, cursor, false, null);
+  if (newestMissed === null) return firing(input, cursor, false, null);
 
   const makeUp = slotToMakeUp(input, newestMissed);
-  if (makeUp !== null) return fireAt(input, makeUp, true, skippedBefore(input, makeUp));
+  if (makeUp !== null) return firing(input, makeUp, true, skippedBefore(input, makeUp));
 
   const skipped = rangeOf(input, cursor, newestMissed);
   const onTime = slots.next(newestMissed);
-  if (onTime === null || onTime > now) return { fire: null, skipped, nextSlot: onTime, holdUntil: null };
-  return fireAt(input, onTime, false, skipped);
+  if (onTime === null || fireAtOf(input, onTime) > now)
+    return { fire: null, skipped, nextSlot: onTime, holdUntil: holdOf(input, onTime) };
+  return firing(input, onTime, false, skipped);
 }
 
 type Input = Parameters<typeof decideDue>[0];
 
+const fireAtOf = ({ slots, taskId }: Input, slot: number): number => fireAt(slots, taskId, slot);
+
 /** The newest slot whose window has passed, from the cursor on; null if the cursor's own window is still open. */
-function newestMissedSlot({ slots, policy, cursor, now }: Input): number | null {
+function newestMissedSlot(input: Input): number | null {
+  const { slots, policy, cursor, now } = input;
   const lastMissedInstant = now - policy.windowSec * 1000 - 1;
-  if (cursor > lastMissedInstant) return null;
-  return Math.max(cursor, slots.previous(lastMissedInstant) ?? cursor);
+  if (fireAtOf(input, cursor) > lastMissedInstant) return null;
+  const newest = Math.max(cursor, slots.previous(lastMissedInstant) ?? cursor);
+  if (fireAtOf(input, newest) <= lastMissedInstant) return newest;
+  return Math.max(cursor, slots.previous(newest - 1) ?? cursor);
 }
 
 /** The missed slot that the policy fires next, or null if it fires none. */
@@ -90,15 +100,18 @@ function rangeOf({ slots }: Input, from: number, to: number): SkippedRange {
   return { from, to, slots: slots.count(from, to) };
 }
 
-function fireAt(input: Input, slot: number, isMisfire: boolean, skipped: SkippedRange | null): DueDecision {
+function firing(input: Input, slot: number, isMisfire: boolean, skipped: SkippedRange | null): DueDecision {
   const nextSlot = input.slots.next(slot);
   return { fire: { slot, isMisfire }, skipped, nextSlot, holdUntil: holdOf(input, nextSlot) };
 }
 
 /** A late slot waits for its turn, but one that is still on time never so long that it would become a misfire. */
-function holdOf({ policy, now }: Input, nextSlot: number | null): number | null {
-  if (nextSlot === null || nextSlot > now) return null;
+function holdOf(input: Input, nextSlot: number | null): number | null {
+  if (nextSlot === null) return null;
+  const { policy, now } = input;
+  const windowStart = fireAtOf(input, nextSlot);
+  if (windowStart > now) return windowStart > nextSlot ? windowStart : null;
   const paced = now + BACKLOG_PACE_MS;
-  const windowEnd = nextSlot + policy.windowSec * 1000;
+  const windowEnd = windowStart + policy.windowSec * 1000;
   return windowEnd < now ? paced : Math.max(now, Math.min(paced, windowEnd - BACKLOG_PACE_MS));
 }

@@ -18,7 +18,7 @@ export interface RecordedStep {
 /** A trigger event and what became of it. */
 export interface RecordedEvent extends Pick<
   TriggerEvent,
-  'id' | 'taskId' | 'kind' | 'slot' | 'windowEnd' | 'firedAt' | 'isMisfire' | 'rangeEnd'
+  'id' | 'taskId' | 'kind' | 'slot' | 'windowStart' | 'windowEnd' | 'firedAt' | 'isMisfire' | 'rangeEnd'
 > {
   readonly status: Status;
   readonly attempt: number;

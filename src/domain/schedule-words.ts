@@ -52,13 +52,21 @@ function everyWords(everySec: number): Words {
 
 function bounded(
   { en, zh }: Words,
-  { startAt, endAt }: { readonly startAt: number | null; readonly endAt: number | null },
+  { startAt, endAt, jitterSec }: Exclude<Schedule, { readonly type: 'once' }>,
 ): Words {
   const from = startAt === null ? null : instantText(startAt);
   const to = endAt === null ? null : instantText(endAt);
   return {
-    en: en + (from === null ? '' : `, not before ${from}`) + (to === null ? '' : `, not after ${to}`),
-    zh: zh + (from === null ? '' : `, 不早于 ${from}`) + (to === null ? '' : `, 不晚于 ${to}`),
+    en:
+      en +
+      (jitterSec === 0 ? '' : `, each up to ${jitterSec} s later`) +
+      (from === null ? '' : `, not before ${from}`) +
+      (to === null ? '' : `, not after ${to}`),
+    zh:
+      zh +
+      (jitterSec === 0 ? '' : `, 每次推迟至多 ${jitterSec} 秒`) +
+      (from === null ? '' : `, 不早于 ${from}`) +
+      (to === null ? '' : `, 不晚于 ${to}`),
   };
 }
 

@@ -2,19 +2,21 @@ import { type Cron, cronKey, cronProblems, type CronRule, neverFires, parseCron 
 import { type ChangeNote } from './cron/zoned-pattern.js';
 import { type FieldProblem, InvalidInput } from './errors.js';
 
-interface Bounds {
+interface Recurring {
   /** Earliest slot, epoch ms, inclusive. */
   readonly startAt: number | null;
   /** Latest slot, epoch ms, inclusive. */
   readonly endAt: number | null;
+  /** Each slot fires up to this much later (see `fireAt`); the slot stays what it is. */
+  readonly jitterSec: number;
 }
 
-export interface CronSchedule extends Bounds, CronRule {
+export interface CronSchedule extends Recurring, CronRule {
   readonly type: 'cron';
 }
 
 /** Slots are `anchorAt + n × everySec`; the anchor never moves, so neither a restart nor an outage shifts the phase. */
-export interface IntervalSchedule extends Bounds {
+export interface IntervalSchedule extends Recurring {
   readonly type: 'interval';
   readonly everySec: number;
   /** Epoch ms of slot 0; slot 0 itself fires only if `startAt` names it. */
@@ -30,6 +32,7 @@ export interface OnceSchedule {
 export type Schedule = CronSchedule | IntervalSchedule | OnceSchedule;
 
 export const MAX_INTERVAL_SEC = 366 * 86_400;
+export const MAX_JITTER_SEC = 86_400;
 
 /** Cron slots of one range are counted up to this many. */
 export const COUNT_LIMIT = 500;
@@ -159,7 +162,7 @@ export function assertPreview(schedule: Schedule): void {
   if (problems.length > 0) throw new InvalidInput(problems);
 }
 
-/** What keeps a schedule from firing, by API field (`cron_expr`, `timezone`, `interval`, `run_at`, `start_at`, `end_at`). */
+/** What keeps a schedule from firing, by API field (`cron_expr`, `timezone`, `interval`, `run_at`, `start_at`, `end_at`, `jitter_sec`). */
 export function scheduleProblems(schedule: Schedule, now: number): FieldProblem[] {
   const problems = [...ownProblems(schedule), ...instantProblems(schedule)];
   if (problems.length > 0) return problems;
@@ -171,9 +174,9 @@ export function scheduleProblems(schedule: Schedule, now: number): FieldProblem[
 function ownProblems(schedule: Schedule): readonly FieldProblem[] {
   switch (schedule.type) {
     case 'cron':
-      return cronProblems(schedule);
+      return [...cronProblems(schedule), ...jitterProblems(schedule.jitterSec)];
     case 'interval':
-      return intervalProblems(schedule.everySec);
+      return [...intervalProblems(schedule.everySec), ...jitterProblems(schedule.jitterSec)];
     case 'once':
       return [];
   }
@@ -183,6 +186,13 @@ function intervalProblems(everySec: number): FieldProblem[] {
   if (Number.isInteger(everySec) && everySec >= 1 && everySec <= MAX_INTERVAL_SEC) return [];
   const fix = `give whole seconds from 1 to ${MAX_INTERVAL_SEC}`;
   return [{ field: 'interval', problem: `${everySec} is not a possible interval`, fix }];
+}
+
+/** What is wrong with `jitter_sec`. */
+export function jitterProblems(jitterSec: number): FieldProblem[] {
+  if (Number.isInteger(jitterSec) && jitterSec >= 0 && jitterSec <= MAX_JITTER_SEC) return [];
+  const fix = `give whole seconds from 0 to ${MAX_JITTER_SEC}`;
+  return [{ field: 'jitter_sec', problem: `${jitterSec} is not possible`, fix }];
 }
 
 function instantProblems(schedule: Schedule): FieldProblem[] {

@@ -13,6 +13,14 @@ export interface Timetable {
   readonly former: readonly FormerSchedule[];
 }
 
+/** The longest jitter of any slot, ms. */
+export const longestJitterMs = ({ schedule, former }: Timetable): number =>
+  Math.max(
+    ...[schedule, ...former.map((part) => part.schedule)].map((one) =>
+      one.type === 'once' ? 0 : one.jitterSec * 1000,
+    ),
+  );
+
 interface Part {
   readonly schedule: Schedule;
   /** Epoch ms; the first is exclusive, the second inclusive. */
@@ -53,6 +61,12 @@ export class TaskSlots {
       if (slot !== null && slot > since) return slot;
     }
     return null;
+  }
+
+  /** How much later than at its time a slot may fire, ms. */
+  jitterMsOf(slot: number): number {
+    const { schedule } = this.partOf(slot);
+    return schedule.type === 'once' ? 0 : schedule.jitterSec * 1000;
   }
 
   /** How many slots lie in `[from, to]`, where both ends are slots; null if counting them takes too long. */

@@ -8,9 +8,9 @@ export interface TriggerWindow {
   readonly end: number;
 }
 
-export const triggerWindow = (slot: number, windowSec: number): TriggerWindow => ({
-  start: slot,
-  end: slot + windowSec * 1000,
+export const triggerWindow = (start: number, windowSec: number): TriggerWindow => ({
+  start,
+  end: start + windowSec * 1000,
 });
 
 /** Identity of a run: the same three values never make a second event. */
@@ -25,6 +25,7 @@ export interface SlotKey {
 export interface TriggerEvent extends SlotKey {
   /** Time-ordered UUID (RFC 9562, version 7). */
   readonly id: string;
+  /** The slot, and its jitter. */
   readonly windowStart: number;
   readonly windowEnd: number;
   /** When the coordinator decided, epoch ms. */

@@ -75,7 +75,7 @@ function previewOf(expr: string, timezone: string, options: NextOptions, now: nu
   const { from = now } = checked(VERIFY_RANGE, { from: options.from });
   const { dialect, dstGap, dstOverlap, count } = options;
   const rule = { expr, timezone, dialect, dstGap, dstOverlap };
-  return previewSchedule({ type: 'cron', ...rule, startAt: null, endAt: null }, from, count);
+  return previewSchedule({ type: 'cron', ...rule, startAt: null, endAt: null, jitterSec: 0 }, from, count);
 }
 
 const entryJson = ({ entry: { line, expr, command }, preview, refusal }: Result) => ({

@@ -9,7 +9,7 @@ export interface DecidedBatch {
   readonly fired: readonly { readonly event: TriggerEvent; readonly task: Task }[];
   /** Slots or ranges that do not run: their event and their terminal report. */
   readonly skipped: readonly { readonly event: TriggerEvent; readonly report: ExecutionReport }[];
-  /** New cursors; `holdUntil` (epoch ms) keeps a task that is due already from being read before. */
+  /** New cursors; `holdUntil` (epoch ms) keeps a task that is due before from being read until then. */
   readonly advances: readonly {
     readonly taskId: string;
     readonly nextSlot: number | null;
@@ -45,7 +45,7 @@ export interface TriggerRepo {
   ): Promise<TriggerOutcome>;
   /** Earliest instant, epoch ms, at which an enabled task is due and not held back; null if there is none. */
   nextDueAt(): Promise<number | null>;
-  /** Enabled tasks due at `now`: the backlog. */
+  /** Enabled tasks due at `now`, also those held back: the backlog. */
   countDue(now: number): Promise<number>;
   /**
    * Records a manual event with its audit entry in one transaction. The same `runKey` for the same task again: the first event, and

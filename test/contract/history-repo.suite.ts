@@ -243,6 +243,7 @@ export function historyRepoSuite(name: string, open: StoreFactory): void {
           taskId: 'task',
           kind: 'schedule',
           slot: event.slot,
+          windowStart: event.windowStart,
           windowEnd: event.windowEnd,
           firedAt: event.firedAt,
           isMisfire: false,

@@ -40,6 +40,7 @@ export function taskRepoSuite(name: string, open: StoreFactory): void {
             anchorAt: intervalAnchor(null, BASE + 59_999),
             startAt: null,
             endAt: BASE + 86_400_123,
+            jitterSec: 0,
           },
         },
       ],
@@ -52,6 +53,7 @@ export function taskRepoSuite(name: string, open: StoreFactory): void {
             anchorAt: BASE + 500,
             startAt: BASE + 500,
             endAt: null,
+            jitterSec: 0,
           },
         },
       ],
@@ -70,6 +72,7 @@ export function taskRepoSuite(name: string, open: StoreFactory): void {
             dstOverlap: 'both',
             startAt: BASE - 1,
             endAt: BASE + 999,
+            jitterSec: 0,
           },
           executor: {
             type: 'http',

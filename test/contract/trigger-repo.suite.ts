@@ -84,6 +84,18 @@ export function triggerRepoSuite(name: string, open: StoreFactory): void {
       expect((await decide(DUE + 1000)).recorded.map(({ task }) => task.id)).toEqual(['d']);
     });
 
+    it('leaves a slot to come alone until the end of its hold, not only until its time', async () => {
+      const task = await insert();
+      const hold = (due: Parameters<typeof fireAll>[0]): DecidedBatch => ({
+        ...fireAll(due),
+        advances: [{ taskId: task.id, nextSlot: DUE + 5000, holdUntil: DUE + 9000 }],
+      });
+      await decide(DUE, hold);
+      expect(await store.triggers.nextDueAt()).toBe(DUE + 9000);
+      expect((await decide(DUE + 8999)).dueCount).toBe(0);
+      expect((await decide(DUE + 9000)).recorded.map(({ event }) => event.slot)).toEqual([DUE + 5000]);
+    });
+
     it('leaves a held task alone until the very end of its hold', async () => {
       const task = await insert();
       const hold = (due: Parameters<typeof fireAll>[0]): DecidedBatch => ({

@@ -197,6 +197,7 @@ function scheduleOf(timing: Spec['timing'], at: number, createdAt: number): Sche
         anchorAt: intervalAnchor(null, createdAt),
         startAt: null,
         endAt: null,
+        jitterSec: 0,
       };
     case 'cron':
       return {
@@ -206,6 +207,7 @@ function scheduleOf(timing: Spec['timing'], at: number, createdAt: number): Sche
         ...DEFAULT_CRON,
         startAt: null,
         endAt: null,
+        jitterSec: 0,
       };
     case 'once':
       return { type: 'once', runAt: BASE + at + timing.inSec * 1000 };

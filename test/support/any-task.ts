@@ -39,6 +39,7 @@ const schedule = (createdAt: number): fc.Arbitrary<Schedule> => {
   const bounds = {
     startAt: fc.option(fc.integer({ min: 0, max: createdAt + 300 * DAY_SEC * 1000 })),
     endAt: fc.option(fc.constant(Date.UTC(2200, 0, 1, 0, 0, 0, 1))),
+    jitterSec: fc.constantFrom(0, 0, 30, DAY_SEC),
   };
   const cron = fc.record({
     type: fc.constant('cron' as const),

@@ -30,6 +30,7 @@ export function buildTask(overrides: Partial<Task> = {}): Task {
       ...DEFAULT_CRON,
       startAt: null,
       endAt: null,
+      jitterSec: 0,
     },
     executor: {
       type: 'http',

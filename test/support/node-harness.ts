@@ -141,7 +141,7 @@ export class NodeHarness {
 /** A task that is due every `everySec` from `BASE + everySec` on. */
 export function every(everySec: number, overrides: Partial<Task> = {}): Task {
   return buildTask({
-    schedule: { type: 'interval', everySec, anchorAt: BASE, startAt: null, endAt: null },
+    schedule: { type: 'interval', everySec, anchorAt: BASE, startAt: null, endAt: null, jitterSec: 0 },
     nextTriggerTime: BASE + everySec * 1000,
     ...overrides,
   });

@@ -48,6 +48,7 @@ export const scheduleFields = {
   run_at: instant.nullish(),
   start_at: instant.nullish(),
   end_at: instant.nullish(),
+  jitter_sec: z.number().nullish(),
 };
 
 const writable = {
@@ -119,8 +120,17 @@ type ScheduleField = Exclude<keyof typeof scheduleFields, 'schedule_type'>;
 
 /** The fields of each type of schedule; the first is required. */
 const OF_TYPE: Readonly<Record<Schedule['type'], readonly [ScheduleField, ...ScheduleField[]]>> = {
-  cron: ['cron_expr', 'cron_dialect', 'timezone', 'dst_gap', 'dst_overlap', 'start_at', 'end_at'],
-  interval: ['interval', 'start_at', 'end_at'],
+  cron: [
+    'cron_expr',
+    'cron_dialect',
+    'timezone',
+    'dst_gap',
+    'dst_overlap',
+    'start_at',
+    'end_at',
+    'jitter_sec',
+  ],
+  interval: ['interval', 'start_at', 'end_at', 'jitter_sec'],
   once: ['run_at'],
 };
 const SCHEDULE_FIELDS = [...new Set(Object.values(OF_TYPE).flat())];

@@ -78,6 +78,7 @@ const draftOf =
 export function scheduleOf(fields: ScheduleFields, createdAt: number): Schedule {
   const startAt = fields.start_at ?? null;
   const endAt = fields.end_at ?? null;
+  const jitterSec = fields.jitter_sec ?? 0;
   switch (fields.schedule_type) {
     case 'cron':
       return {
@@ -89,10 +90,11 @@ export function scheduleOf(fields: ScheduleFields, createdAt: number): Schedule 
         dstOverlap: fields.dst_overlap ?? DEFAULT_CRON.dstOverlap,
         startAt,
         endAt,
+        jitterSec,
       };
     case 'interval': {
       const anchorAt = intervalAnchor(startAt, createdAt);
-      return { type: 'interval', everySec: fields.interval ?? 0, anchorAt, startAt, endAt };
+      return { type: 'interval', everySec: fields.interval ?? 0, anchorAt, startAt, endAt, jitterSec };
     }
     case 'once':
       return { type: 'once', runAt: fields.run_at ?? 0 };
@@ -159,6 +161,7 @@ const scheduleJson = (schedule: Schedule) => ({
   run_at: schedule.type === 'once' ? instantText(schedule.runAt) : null,
   start_at: schedule.type === 'once' ? null : textOrNull(schedule.startAt),
   end_at: schedule.type === 'once' ? null : textOrNull(schedule.endAt),
+  jitter_sec: schedule.type === 'once' ? null : schedule.jitterSec,
 });
 
 const policyJson = (policy: Policy) => ({

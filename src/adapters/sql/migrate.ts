@@ -6,6 +6,7 @@ import { slowAfter } from './migrations/0003-slow-after.js';
 import { hookTables } from './migrations/0004-hooks.js';
 import { executorType } from './migrations/0005-executor-type.js';
 import { formerSchedules } from './migrations/0006-former-schedules.js';
+import { jitter } from './migrations/0007-jitter.js';
 import { type Migration } from './migrations/migration.js';
 import { type SqlDb, Statements } from './sql-db.js';
 import { toAxError } from './sql-errors.js';
@@ -17,6 +18,7 @@ const MIGRATIONS: readonly Migration[] = [
   hookTables,
   executorType,
   formerSchedules,
+  jitter,
 ];
 const TABLE = 'ax_migration';
 

@@ -23,6 +23,7 @@ interface EventRow {
   readonly task_id: string;
   readonly kind: TriggerKind;
   readonly slot: number;
+  readonly window_start: number;
   readonly window_end: number;
   readonly fired_at: number;
   readonly is_misfire: number;
@@ -44,7 +45,7 @@ interface StepRow {
 const CHANGES = `subject = ? AND action IN ('task.create', 'task.update', 'task.toggle', 'task.delete')`;
 /** Definitions may be large, so a few at a time. */
 const CHANGES_PER_READ = 50;
-const EVENTS = `SELECT e.id, e.task_id, e.kind, e.slot, e.window_end, e.fired_at, e.is_misfire, e.range_end,
+const EVENTS = `SELECT e.id, e.task_id, e.kind, e.slot, e.window_start, e.window_end, e.fired_at, e.is_misfire, e.range_end,
   x.status, x.attempt, x.started_at FROM trigger_event e LEFT JOIN execution_log x ON x.id = e.id`;
 /** The kinds that tell whether a run began, or why it has not yet. */
 const STEP_KINDS = `'waiting', 'precheck_failed', 'claimed', 'reclaimed', 'attempt_started', 'attempt_failed', 'handed_back', 'republished', 'finished'`;
@@ -176,6 +177,7 @@ async function recordedEvents(sql: Statements, rows: readonly EventRow[]): Promi
     taskId: row.task_id,
     kind: row.kind,
     slot: row.slot,
+    windowStart: row.window_start,
     windowEnd: row.window_end,
     firedAt: row.fired_at,
     isMisfire: row.is_misfire === 1,

@@ -1,11 +1,15 @@
 import { cronProblems, DEFAULT_CRON } from '../../domain/cron.js';
-import { MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
+import { jitterProblems, MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
 import { type FormerSchedule } from '../../domain/timetable.js';
 
 /** A schedule from its JSON, maybe of an older ax; null if it is none. */
 export function restoreSchedule(value: unknown): Schedule | null {
   if (typeof value !== 'object' || value === null) return null;
-  const schedule = { ...('expr' in value ? DEFAULT_CRON : {}), ...value } as Schedule;
+  const defaults = {
+    ...('expr' in value ? DEFAULT_CRON : {}),
+    ...('runAt' in value ? {} : { jitterSec: 0 }),
+  };
+  const schedule = { ...defaults, ...value } as Schedule;
   return isSchedule(schedule) ? schedule : null;
 }
 
@@ -40,5 +44,5 @@ function isSchedule(schedule: Schedule): boolean {
   }
 }
 
-const isBounded = ({ startAt, endAt }: { readonly startAt: unknown; readonly endAt: unknown }): boolean =>
-  isInstantOrNull(startAt) && isInstantOrNull(endAt);
+const isBounded = ({ startAt, endAt, jitterSec }: Exclude<Schedule, { readonly type: 'once' }>): boolean =>
+  isInstantOrNull(startAt) && isInstantOrNull(endAt) && jitterProblems(jitterSec).length === 0;

@@ -19,7 +19,7 @@ import {
   policyProblems,
   type RetryStrategy,
 } from '../../domain/policy.js';
-import { intervalAnchor, MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
+import { intervalAnchor, jitterProblems, MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
 import { type BrokenTask, type Task } from '../../domain/task.js';
 import { type FormerSchedule } from '../../domain/timetable.js';
 import { restoreFormer } from './stored-schedule.js';
@@ -78,14 +78,16 @@ export class TaskMapper {
     if (type === 'once') return { type, runAt: whole(row, 'run_at') };
     const startAt = wholeOrNull(row, 'start_at');
     const endAt = wholeOrNull(row, 'end_at');
+    const jitterSec = wholeOrNull(row, 'jitter_sec') ?? 0;
+    if (jitterProblems(jitterSec).length > 0) throw corrupt('jitter_sec', jitterSec);
     if (type === 'cron') {
       const rule = cronRule(row);
       this.assertCron(rule);
-      return { type, ...rule, startAt, endAt };
+      return { type, ...rule, startAt, endAt, jitterSec };
     }
     const everySec = whole(row, 'interval_sec');
     if (everySec < 1 || everySec > MAX_INTERVAL_SEC) throw corrupt('interval_sec', everySec);
-    return { type, everySec, anchorAt: intervalAnchor(startAt, createdAt), startAt, endAt };
+    return { type, everySec, anchorAt: intervalAnchor(startAt, createdAt), startAt, endAt, jitterSec };
   }
 
   private assertCron(rule: CronRule): void {

@@ -18,6 +18,7 @@ export const TASK_COLUMNS = [
   'run_at',
   'start_at',
   'end_at',
+  'jitter_sec',
   'former_json',
   'executor_json',
   'params_json',
@@ -91,7 +92,8 @@ type ScheduleColumn =
   | 'interval_sec'
   | 'run_at'
   | 'start_at'
-  | 'end_at';
+  | 'end_at'
+  | 'jitter_sec';
 
 /** The anchor of an interval is not stored: `start_at` or `created_at` gives it. */
 function scheduleColumns(schedule: Schedule, dialect: Dialect): Columns<ScheduleColumn> {
@@ -108,6 +110,7 @@ function scheduleColumns(schedule: Schedule, dialect: Dialect): Columns<Schedule
     run_at: isOnce ? dialect.instant(schedule.runAt) : null,
     start_at: isOnce ? null : dialect.instant(schedule.startAt),
     end_at: isOnce ? null : dialect.instant(schedule.endAt),
+    jitter_sec: isOnce || schedule.jitterSec === 0 ? null : schedule.jitterSec,
   };
 }
 

@@ -76,7 +76,7 @@ export const COUNTERS: { readonly [N in CounterName]: Definition<N> } = {
 
 export const HISTOGRAMS: { readonly [N in HistogramName]: HistogramDefinition<N> } = {
   trigger_lateness_seconds: {
-    help: 'From the slot to the recorded trigger.',
+    help: 'From the slot, with its jitter, to the recorded trigger.',
     labels: {},
     buckets: LATENCY,
   },

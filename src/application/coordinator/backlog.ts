@@ -1,6 +1,6 @@
 import { BACKLOG_PACE_MS } from '../../domain/misfire.js';
 import { type Task } from '../../domain/task.js';
-import { type TriggerEvent, triggerWindow } from '../../domain/trigger.js';
+import { type TriggerEvent } from '../../domain/trigger.js';
 import { type Queue } from '../../ports/queue.js';
 import { type DecidedBatch } from '../../ports/trigger-repo.js';
 
@@ -34,11 +34,11 @@ export class Backlog {
     }
   }
 
-  /** Until when the late slot at `cursor` waits, epoch ms; null if it may fire now. One still on time never waits past its window. */
-  holdUntil({ id, policy }: Task, cursor: number, now: number): number | null {
+  /** Until when a late slot waits, epoch ms; null if it may fire now. One still on time never waits past its window. */
+  holdUntil({ id, policy }: Task, windowStart: number, now: number): number | null {
     const late = this.late.get(id);
     if (late === undefined || late.events.length < policy.maxConcurrent) return null;
-    const windowEnd = triggerWindow(cursor, policy.windowSec).end;
+    const windowEnd = windowStart + policy.windowSec * 1000;
     const latest =
       now > windowEnd ? late.patientUntil : Math.min(late.patientUntil, windowEnd - BACKLOG_PACE_MS);
     return now >= latest ? null : Math.min(now + BACKLOG_PACE_MS, latest);
@@ -49,7 +49,8 @@ export class Backlog {
     const cursors = new Map(advances.map((advance) => [advance.taskId, advance]));
     for (const { event, task } of recorded) {
       const { nextSlot = null, holdUntil = null } = cursors.get(task.id) ?? {};
-      if (nextSlot === null || holdUntil === null) {
+      const isBehind = holdUntil !== null && holdUntil <= event.firedAt + BACKLOG_PACE_MS;
+      if (nextSlot === null || !isBehind) {
         this.late.delete(task.id);
         continue;
       }

@@ -1,5 +1,6 @@
 import { type ExecutionReport } from '../../domain/execution.js';
 import { messageOf } from '../../domain/errors.js';
+import { fireAt } from '../../domain/jitter.js';
 import { decideDue, type SkippedRange } from '../../domain/misfire.js';
 import { FireTimes } from '../../domain/schedule.js';
 import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
@@ -54,19 +55,21 @@ export function decideBatch(due: readonly (Task | BrokenTask)[], context: BatchC
 function decideOne(task: Task, times: FireTimes, context: BatchContext, batch: Mutable<DecidedBatch>): void {
   const cursor = task.nextTriggerTime;
   if (cursor === null) throw new Error('next_trigger_time is empty');
-  const heldUntil = context.backlog.holdUntil(task, cursor, context.now);
+  const slots = new TaskSlots(task, times);
+  const heldUntil = context.backlog.holdUntil(task, fireAt(slots, task.id, cursor), context.now);
   if (heldUntil !== null) {
     batch.advances.push({ taskId: task.id, nextSlot: cursor, holdUntil: heldUntil });
     return;
   }
-  const slots = new TaskSlots(task, times);
-  const decision = decideDue({ slots, policy: task.policy, cursor, now: context.now });
+  const decision = decideDue({ taskId: task.id, slots, policy: task.policy, cursor, now: context.now });
   if (decision.skipped !== null) {
-    const event = eventOf(task, decision.skipped.from, false, decision.skipped, context);
+    const windowStart = fireAt(slots, task.id, decision.skipped.from);
+    const event = eventOf(task, decision.skipped.from, windowStart, false, decision.skipped, context);
     batch.skipped.push({ event, report: owing(misfireReport(event, decision.skipped, task), task) });
   }
   if (decision.fire !== null) {
-    const event = eventOf(task, decision.fire.slot, decision.fire.isMisfire, null, context);
+    const { slot, isMisfire } = decision.fire;
+    const event = eventOf(task, slot, fireAt(slots, task.id, slot), isMisfire, null, context);
     batch.fired.push({ event, task });
   }
   batch.advances.push({ taskId: task.id, nextSlot: decision.nextSlot, holdUntil: decision.holdUntil });
@@ -75,11 +78,12 @@ function decideOne(task: Task, times: FireTimes, context: BatchContext, batch: M
 function eventOf(
   task: Task,
   slot: number,
+  windowStart: number,
   isMisfire: boolean,
   range: SkippedRange | null,
   { now, node, queueEpoch, ids, tracer }: BatchContext,
 ): TriggerEvent {
-  const window = triggerWindow(slot, task.policy.windowSec);
+  const window = triggerWindow(windowStart, task.policy.windowSec);
   return {
     id: ids.next(),
     taskId: task.id,

@@ -125,7 +125,7 @@ export class Tick {
     this.backlog.note(outcome.recorded, decided.advances);
     for (const { event, task } of outcome.recorded) {
       metrics.count('triggers_total', { kind: event.kind });
-      metrics.observe('trigger_lateness_seconds', {}, Math.max(0, event.firedAt - event.slot) / 1000);
+      metrics.observe('trigger_lateness_seconds', {}, Math.max(0, event.firedAt - event.windowStart) / 1000);
       if (event.isMisfire) metrics.count('misfires_total', { policy: task.policy.misfirePolicy });
       logger.info(
         {

@@ -74,6 +74,7 @@ export class MemoryHistoryRepo implements HistoryRepo {
     taskId,
     kind,
     slot,
+    windowStart,
     windowEnd,
     firedAt,
     isMisfire,
@@ -88,7 +89,7 @@ export class MemoryHistoryRepo implements HistoryRepo {
       });
     const { status = 'pending', attempt = 0 } = report ?? {};
     return {
-      ...{ id, taskId, kind, slot, windowEnd, firedAt, isMisfire, rangeEnd },
+      ...{ id, taskId, kind, slot, windowStart, windowEnd, firedAt, isMisfire, rangeEnd },
       ...{ status, attempt, startedAt, steps },
     };
   }

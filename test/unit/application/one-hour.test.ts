@@ -32,7 +32,11 @@ function intervalTask(i: number): Expected {
   const isIdempotent = i % 3 !== 0;
   const policy = { ...DEFAULT_POLICY, isIdempotent, maxConcurrent: 20, retryCount: isIdempotent ? 2 : 0 };
   const schedule = { type: 'interval', everySec: seconds, anchorAt: BASE, startAt: null } as const;
-  const task = every(seconds, { id: `interval-${i}`, schedule: { ...schedule, endAt: BASE + HOUR }, policy });
+  const task = every(seconds, {
+    id: `interval-${i}`,
+    schedule: { ...schedule, endAt: BASE + HOUR, jitterSec: 0 },
+    policy,
+  });
   return { task, slots: slotsEvery(seconds) };
 }
 
@@ -40,7 +44,7 @@ function cronTask(i: number): Expected {
   const minutes = MINUTES[i % MINUTES.length] ?? 1;
   const slots = slotsEvery(minutes * 60);
   const policy = { ...DEFAULT_POLICY, isIdempotent: true, maxConcurrent: 5, retryCount: 2 };
-  const bounds = { startAt: null, endAt: BASE + HOUR };
+  const bounds = { startAt: null, endAt: BASE + HOUR, jitterSec: 0 };
   const schedule = {
     type: 'cron',
     expr: `*/${minutes} * * * *`,

@@ -5,7 +5,7 @@ import { BASE } from '../../support/builders.js';
 import { cronSchedule, intervalSchedule, policyOf } from './definition.js';
 import { TaskScene } from './history-scene.js';
 
-const anySchedule: fc.Arbitrary<Schedule> = fc.oneof(
+const anyPunctual: fc.Arbitrary<Schedule> = fc.oneof(
   fc.integer({ min: 1, max: 300 }).map((everySec) => intervalSchedule(everySec, BASE)),
   fc
     .constantFrom('* * * * *', '*/20 * * * * *', '7 */2 * * * *', '3,4,30 * * * *')
@@ -17,6 +17,10 @@ const anySchedule: fc.Arbitrary<Schedule> = fc.oneof(
     .integer({ min: BASE + 1_000_000, max: BASE + 3_000_000 })
     .map((runAt) => ({ type: 'once' as const, runAt })),
 );
+
+const anySchedule: fc.Arbitrary<Schedule> = fc
+  .tuple(anyPunctual, fc.constantFrom(0, 0, 3, 200))
+  .map(([schedule, jitterSec]) => (schedule.type === 'once' ? schedule : { ...schedule, jitterSec }));
 
 const anyPolicy = fc
   .record({

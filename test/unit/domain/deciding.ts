@@ -11,7 +11,13 @@ export const decide = (
   now: number,
   times = new FireTimes(),
 ): DueDecision =>
-  decideDue({ slots: new TaskSlots({ schedule, former: [] }, times), policy: policyOf(policy), cursor, now });
+  decideDue({
+    taskId: 'task',
+    slots: new TaskSlots({ schedule, former: [] }, times),
+    policy: policyOf(policy),
+    cursor,
+    now,
+  });
 
 /** Fired slots with their instants and flags, deciding when told to, until `end`. */
 export function firedUntil(

@@ -33,10 +33,27 @@ export const cronSchedule = (
   expr: string,
   timezone = 'UTC',
   bounds: Partial<CronSchedule> = {},
-): CronSchedule => ({ type: 'cron', expr, timezone, ...DEFAULT_CRON, startAt: null, endAt: null, ...bounds });
+): CronSchedule => ({
+  type: 'cron',
+  expr,
+  timezone,
+  ...DEFAULT_CRON,
+  startAt: null,
+  endAt: null,
+  jitterSec: 0,
+  ...bounds,
+});
 
 export const intervalSchedule = (
   everySec: number,
   anchorAt: number,
-  bounds: Partial<Pick<IntervalSchedule, 'startAt' | 'endAt'>> = {},
-): IntervalSchedule => ({ type: 'interval', everySec, anchorAt, startAt: null, endAt: null, ...bounds });
+  bounds: Partial<Pick<IntervalSchedule, 'startAt' | 'endAt' | 'jitterSec'>> = {},
+): IntervalSchedule => ({
+  type: 'interval',
+  everySec,
+  anchorAt,
+  startAt: null,
+  endAt: null,
+  jitterSec: 0,
+  ...bounds,
+});

@@ -1,11 +1,13 @@
 import { SETTLE_MS, TaskCheck } from '../../../src/domain/check-history.js';
 import { Findings } from '../../../src/domain/findings.js';
+import { fireAt } from '../../../src/domain/jitter.js';
 import { decideDue } from '../../../src/domain/misfire.js';
 import { type RecordedEvent } from '../../../src/domain/recorded-run.js';
 import { FireTimes } from '../../../src/domain/schedule.js';
 import { createTask, reviseTask, type Task, type TaskDefinition } from '../../../src/domain/task.js';
 import { erasOf, type KnownState, type TaskChange } from '../../../src/domain/task-history.js';
 import { TaskSlots } from '../../../src/domain/timetable.js';
+import { triggerWindow } from '../../../src/domain/trigger.js';
 import { BASE, nextUuid } from '../../support/builders.js';
 import { definition } from './definition.js';
 
@@ -17,6 +19,7 @@ export function recorded(slot: number, overrides: Partial<RecordedEvent> = {}): 
     taskId: 'task',
     kind: 'schedule',
     slot,
+    windowStart: slot,
     windowEnd: slot + 5000,
     firedAt,
     isMisfire: false,
@@ -117,8 +120,11 @@ export class TaskScene {
     if (task === null || cursor === null) return null;
     const { policy } = task;
     const slots = new TaskSlots(task, times);
-    const { fire, skipped, nextSlot, holdUntil } = decideDue({ slots, policy, cursor, now });
-    const windowMs = policy.windowSec * 1000;
+    const { fire, skipped, nextSlot, holdUntil } = decideDue({ taskId: 'task', slots, policy, cursor, now });
+    const windowOf = (slot: number) => {
+      const { start, end } = triggerWindow(fireAt(slots, 'task', slot), policy.windowSec);
+      return { windowStart: start, windowEnd: end };
+    };
     if (skipped !== null) {
       const rangeEnd = skipped.to === skipped.from ? null : skipped.to;
       const skip = {
@@ -129,11 +135,11 @@ export class TaskScene {
         startedAt: null,
         steps: [],
       } as const;
-      this.events.push(recorded(skipped.from, { ...skip, windowEnd: skipped.from + windowMs }));
+      this.events.push(recorded(skipped.from, { ...skip, ...windowOf(skipped.from) }));
     }
     if (fire !== null) {
       const { slot, isMisfire } = fire;
-      this.events.push(recorded(slot, { firedAt: now, isMisfire, windowEnd: slot + windowMs }));
+      this.events.push(recorded(slot, { firedAt: now, isMisfire, ...windowOf(slot) }));
     }
     this.task = { ...task, nextTriggerTime: nextSlot };
     return nextSlot === null ? null : (holdUntil ?? nextSlot);

@@ -82,7 +82,7 @@ describe('one decision', () => {
       fc.property(anyDrawn, anyPolicy, anyStart, (drawn, policy, start) => {
         const { undecided, cursor, now } = place(drawn, start);
         fc.pre(now < BASE + SPAN_MS);
-        const decision = decideDue({ slots: slotsOf(drawn.schedule), policy, cursor, now });
+        const decision = decideDue({ taskId: 'task', slots: slotsOf(drawn.schedule), policy, cursor, now });
         const expected = verdictOf(undecided, policy, now);
         expect(decision.fire).toEqual(expected.fire);
         if (expected.nextSlot !== null) expect(decision.nextSlot).toBe(expected.nextSlot);
@@ -101,6 +101,7 @@ describe('one decision', () => {
       fc.property(anyDrawn, anyPolicy, anyStart, (drawn, policy, start) => {
         const { cursor, now } = place(drawn, start);
         const { nextSlot, holdUntil } = decideDue({
+          taskId: 'task',
           slots: slotsOf(drawn.schedule),
           policy,
           cursor,
@@ -136,7 +137,7 @@ function decideUntil(
   const slots = slotsOf(schedule);
   let { cursor, now }: { cursor: number | null; now: number } = from;
   while (cursor !== null && now <= end) {
-    const decision = decideDue({ slots, policy, cursor, now });
+    const decision = decideDue({ taskId: 'task', slots, policy, cursor, now });
     steps.push({ now, decision });
     cursor = decision.nextSlot;
     now = decision.holdUntil ?? Math.max(now, cursor ?? 0);

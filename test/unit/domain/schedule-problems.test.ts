@@ -22,6 +22,17 @@ describe('a schedule that cannot fire is refused', () => {
     },
   );
 
+  it.each([-1, 0.5, NaN, 86_401])('jitter of %d s', (jitterSec) => {
+    for (const schedule of [cronSchedule('0 * * * *'), intervalSchedule(60, NOW)])
+      expect(refusalsOf({ ...schedule, jitterSec })).toEqual([
+        {
+          field: 'jitter_sec',
+          problem: `${jitterSec} is not possible`,
+          fix: 'give whole seconds from 0 to 86400',
+        },
+      ]);
+  });
+
   it.each([
     ['cron', cronSchedule('0 * * * *')],
     ['interval', intervalSchedule(60, NOW)],

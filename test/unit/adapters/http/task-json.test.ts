@@ -51,6 +51,7 @@ describe('the JSON of a task', () => {
         ...DEFAULT_CRON,
         startAt: null,
         endAt: null,
+        jitterSec: 0,
       },
       executor: {
         type: 'http',

@@ -2,8 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_CRON } from '../../../../src/domain/cron.js';
 import { W3cTracer } from '../../../../src/adapters/telemetry/w3c-tracer.js';
 import { decideBatch } from '../../../../src/application/coordinator/decide-batch.js';
+import { fireAt } from '../../../../src/domain/jitter.js';
 import { DEFAULT_POLICY } from '../../../../src/domain/policy.js';
+import { FireTimes } from '../../../../src/domain/schedule.js';
 import { type BrokenTask, type Task } from '../../../../src/domain/task.js';
+import { TaskSlots } from '../../../../src/domain/timetable.js';
 import { BASE, buildTask } from '../../../support/builders.js';
 import { ClockIds } from '../../../support/clock-ids.js';
 import { FakeClock } from '../../../support/fake-clock.js';
@@ -54,6 +57,23 @@ describe('decideBatch', () => {
     expect(event?.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect([skipped, errors]).toEqual([[], []]);
     expect(advances).toEqual([{ taskId: task.id, nextSlot: BASE + 2 * MINUTE, holdUntil: null }]);
+  });
+
+  it('holds a slot back until its jittered moment, from which its window counts', () => {
+    const base = every(60);
+    const schedule = { ...base.schedule, jitterSec: 40 } as Task['schedule'];
+    const task = { ...base, id: 'jittered', schedule };
+    const { fired, advances } = decide([task], BASE + MINUTE);
+    const at = fireAt(new TaskSlots(task, new FireTimes()), task.id, BASE + MINUTE);
+    expect(at).toBeGreaterThan(BASE + MINUTE + 5000);
+    expect([fired, advances]).toEqual([[], [{ taskId: task.id, nextSlot: BASE + MINUTE, holdUntil: at }]]);
+    const event = decide([task], at + 4000).fired[0]?.event;
+    expect(event).toMatchObject({
+      slot: BASE + MINUTE,
+      isMisfire: false,
+      windowStart: at,
+      windowEnd: at + 5000,
+    });
   });
 
   it('leaves the rest due when time is up, and always decides the first', () => {
@@ -138,6 +158,7 @@ describe('decideBatch', () => {
         ...DEFAULT_CRON,
         startAt: null,
         endAt: null,
+        jitterSec: 0,
       },
     });
     const empty = every(60, { id: 'empty', nextTriggerTime: null });

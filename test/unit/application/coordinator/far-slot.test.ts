@@ -21,6 +21,7 @@ it('a monthly task runs once, at its instant, after 27 days of waiting (SO-31)',
     ...DEFAULT_CRON,
     startAt: null,
     endAt: null,
+    jitterSec: 0,
   } as const;
   await harness.add(buildTask({ id: 'monthly', schedule, nextTriggerTime: FIRST }));
   // As slow as a loop can be, so that the longest sleep is the whole wait.

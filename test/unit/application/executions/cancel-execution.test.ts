@@ -37,7 +37,7 @@ describe('CancelExecution', () => {
   afterEach(() => harness.close());
 
   const task = (slots: number, policy: Partial<Policy>) => {
-    const times = { everySec: 10, anchorAt: BASE, startAt: null, endAt: BASE + slots * 10_000 };
+    const times = { everySec: 10, anchorAt: BASE, startAt: null, endAt: BASE + slots * 10_000, jitterSec: 0 };
     const schedule = { type: 'interval', ...times } as const;
     return every(10, { id: 'report', schedule, policy: { ...DEFAULT_POLICY, ...policy } });
   };

@@ -25,6 +25,7 @@ const draft: TaskDraft = (createdAt) => ({
     anchorAt: intervalAnchor(null, createdAt),
     startAt: null,
     endAt: null,
+    jitterSec: 0,
   },
 });
 

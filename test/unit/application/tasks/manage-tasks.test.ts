@@ -29,7 +29,14 @@ describe('ManageTasks', () => {
     (createdAt) => {
       const { name, group, executor, params, policy, hooks, pool, labels, owner, isEnabled } = buildTask();
       const anchorAt = intervalAnchor(null, createdAt);
-      const schedule = { type: 'interval', everySec: 60, anchorAt, startAt: null, endAt: null } as const;
+      const schedule = {
+        type: 'interval',
+        everySec: 60,
+        anchorAt,
+        startAt: null,
+        endAt: null,
+        jitterSec: 0,
+      } as const;
       return {
         name,
         group,

@@ -40,7 +40,9 @@ describe('QueryTasks', () => {
 
     it('up to the end of the schedule', async () => {
       const schedule = { type: 'interval', everySec: 3600, anchorAt: BASE, startAt: null } as const;
-      await harness.add(every(3600, { id: 'ending', schedule: { ...schedule, endAt: BASE + 2 * HOUR } }));
+      await harness.add(
+        every(3600, { id: 'ending', schedule: { ...schedule, endAt: BASE + 2 * HOUR, jitterSec: 0 } }),
+      );
       expect((await query.nextFires('ending', 10)).slots).toEqual([BASE + HOUR, BASE + 2 * HOUR]);
       await harness.clock.advance(3 * HOUR);
       expect((await query.nextFires('ending', 10)).slots).toEqual([]);

@@ -24,6 +24,7 @@ describe('Runs of 3 s every second on two workers, max_concurrent 1', () => {
       anchorAt: BASE,
       startAt: null,
       endAt: BASE + SLOTS * 1000,
+      jitterSec: 0,
     } as const;
     await harness.add(every(1, { schedule, policy: { ...DEFAULT_POLICY, overlapPolicy } }));
     await harness.clock.advance(60_000);
@@ -69,6 +70,7 @@ describe('Runs of 3 s every second on two workers, max_concurrent 1', () => {
       anchorAt: BASE,
       startAt: null,
       endAt: BASE + 4000,
+      jitterSec: 0,
     } as const;
     const policy = { ...DEFAULT_POLICY, overlapPolicy: 'queue', isIdempotent: true } as const;
     await harness.add(every(1, { schedule, policy }));
