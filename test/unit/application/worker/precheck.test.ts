@@ -43,7 +43,14 @@ describe('a pre-hook', () => {
   };
   /** One task with one slot, which is due from here on. */
   async function due(pre: PreHook, overrides: Partial<Task> = {}): Promise<WorkerNode> {
-    const schedule = { type: 'interval', everySec: 10, anchorAt: BASE, startAt: null, endAt: SLOT } as const;
+    const schedule = {
+      type: 'interval',
+      everySec: 10,
+      anchorAt: BASE,
+      startAt: null,
+      endAt: SLOT,
+      jitterSec: 0,
+    } as const;
     await harness.add(every(10, { id: 'sync', schedule, hooks: { pre, post: null }, ...overrides }));
     return harness.worker('w-1').start();
   }
