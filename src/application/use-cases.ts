@@ -3,6 +3,7 @@ import { type PostReceipt } from './executions/post-receipt.js';
 import { type CancelExecution } from './executions/cancel-execution.js';
 import { type QueryExecutions } from './executions/query-executions.js';
 import { type ExplainSlot } from './history/explain-slot.js';
+import { type ForecastLoad } from './forecast/forecast-load.js';
 import { type VerifyHistory } from './history/verify-history.js';
 import { type QueryWorkers } from './pools/query-workers.js';
 import { type Readiness } from './readiness.js';
@@ -28,6 +29,8 @@ export interface UseCases {
   readonly cancelExecution: CancelExecution;
   /** explain */
   readonly explainSlot: ExplainSlot;
+  /** forecast */
+  readonly forecastLoad: ForecastLoad;
   /** verify */
   readonly verifyHistory: VerifyHistory;
   /** actorOf · prepare */

@@ -39,11 +39,17 @@ export const COUNT_LIMIT = 500;
 /** Cron slots that one instance counts altogether, which bounds the work of a batch. */
 export const COUNT_BUDGET = 5000;
 
-/** Computes slots of schedules. Equal (cron rule, instant) are computed once per instance: use one per batch. */
+/**
+ * Computes slots of schedules. Equal (cron rule, instant) are computed once per instance: use one per batch, or one that `remembers`
+ * nothing for a long walk along one schedule.
+ */
 export class FireTimes {
   private countsLeft = COUNT_BUDGET;
+  private latest: { readonly schedule: CronSchedule; readonly cron: Cron } | null = null;
   private readonly crons = new Map<string, Cron>();
   private readonly answers = new Map<string, number | null>();
+
+  constructor(private readonly remembers = true) {}
 
   /** The first slot strictly after `after`, or null if the schedule has ended. */
   next(schedule: Schedule, after: number): number | null {
@@ -114,6 +120,7 @@ export class FireTimes {
     at: number,
     compute: (cron: Cron) => number | null,
   ): number | null {
+    if (!this.remembers) return compute(this.cronOf(schedule));
     const rule = cronKey(schedule);
     const key = `${kind}|${at}|${rule}`;
     const known = this.answers.get(key);
@@ -123,12 +130,15 @@ export class FireTimes {
     return answer;
   }
 
-  private cronOf(schedule: CronSchedule, key = cronKey(schedule)): Cron {
+  private cronOf(schedule: CronSchedule, rule?: string): Cron {
+    if (this.latest?.schedule === schedule) return this.latest.cron;
+    const key = rule ?? cronKey(schedule);
     let cron = this.crons.get(key);
     if (cron === undefined) {
       cron = parseCron(schedule);
       this.crons.set(key, cron);
     }
+    this.latest = { schedule, cron };
     return cron;
   }
 }

@@ -17,6 +17,7 @@ import { type WorkerLoop } from '../application/worker/worker-loop.js';
 import { type AuditLog } from '../ports/audit.js';
 import { type Claims } from '../ports/claims.js';
 import { type Clock } from '../ports/clock.js';
+import { type DurationRepo } from '../ports/duration-repo.js';
 import { type ExecutionRepo } from '../ports/execution-repo.js';
 import { type Executor } from '../ports/executor.js';
 import { type HistoryRepo } from '../ports/history-repo.js';
@@ -74,6 +75,7 @@ export const TOKENS = {
   executions: token<ExecutionRepo>('ExecutionRepo'),
   history: token<HistoryRepo>('HistoryRepo'),
   lastOutcomes: token<LastOutcomes>('LastOutcomes'),
+  durations: token<DurationRepo>('DurationRepo'),
   hooks: token<HookRepo>('HookRepo'),
   audit: token<AuditLog>('AuditLog'),
   tokens: token<TokenRepo>('TokenRepo'),

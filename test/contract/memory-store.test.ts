@@ -7,6 +7,7 @@ import { MemoryTriggerRepo } from '../support/memory-store/memory-trigger-repo.j
 import { openMemoryStore } from '../support/memory-store/memory-store.js';
 import { auditOf } from '../support/store.js';
 import { auditLogSuite } from './audit-log.suite.js';
+import { durationRepoSuite } from './duration-repo.suite.js';
 import { executionListSuite } from './execution-list.suite.js';
 import { executionRepoSuite } from './execution-repo.suite.js';
 import { historyRepoSuite } from './history-repo.suite.js';
@@ -30,6 +31,7 @@ executionListSuite('memory', openMemoryStore);
 tokenRepoSuite('memory', openMemoryStore);
 auditLogSuite('memory', openMemoryStore);
 historyRepoSuite('memory', openMemoryStore);
+durationRepoSuite('memory', openMemoryStore);
 
 describe('A decision that takes its time', () => {
   const open = async () => {

@@ -1,5 +1,6 @@
 import { openMysqlStore } from '../support/mysql-store.js';
 import { auditLogSuite } from './audit-log.suite.js';
+import { durationRepoSuite } from './duration-repo.suite.js';
 import { executionListSuite } from './execution-list.suite.js';
 import { executionRepoSuite } from './execution-repo.suite.js';
 import { historyRepoSuite } from './history-repo.suite.js';
@@ -23,4 +24,5 @@ executionListSuite('MySQL', openMysqlStore);
 tokenRepoSuite('MySQL', openMysqlStore);
 auditLogSuite('MySQL', openMysqlStore);
 historyRepoSuite('MySQL', openMysqlStore);
+durationRepoSuite('MySQL', openMysqlStore);
 hookRepoSuite('MySQL', openMysqlStore);

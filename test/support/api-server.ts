@@ -8,6 +8,7 @@ import { openSqlite, type SqliteStore } from '../../src/adapters/embedded/sqlite
 import { createHttpApp } from '../../src/adapters/http/create-http-app.js';
 import { type HttpServer, startHttpServer } from '../../src/adapters/http/start-http-server.js';
 import { SqlAuditLog } from '../../src/adapters/sql/sql-audit-log.js';
+import { SqlDurationRepo } from '../../src/adapters/sql/sql-duration-repo.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
 import { SqlHistoryRepo } from '../../src/adapters/sql/sql-history-repo.js';
 import { SqlTaskRepo } from '../../src/adapters/sql/sql-task-repo.js';
@@ -20,6 +21,7 @@ import { CancelExecution } from '../../src/application/executions/cancel-executi
 import { PostReceipt } from '../../src/application/executions/post-receipt.js';
 import { QueryExecutions } from '../../src/application/executions/query-executions.js';
 import { ExplainSlot } from '../../src/application/history/explain-slot.js';
+import { ForecastLoad } from '../../src/application/forecast/forecast-load.js';
 import { VerifyHistory } from '../../src/application/history/verify-history.js';
 import { QueryWorkers } from '../../src/application/pools/query-workers.js';
 import { Readiness } from '../../src/application/readiness.js';
@@ -40,6 +42,8 @@ export interface ApiAnswer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
+/** Minutes of tasks that one forecast takes here. */
+const MAX_FORECAST_STEPS = 100_000;
 /** Slots and events that one verification takes here. */
 const MAX_STEPS = 500;
 
@@ -158,6 +162,10 @@ export class ApiServer {
         ...{ tasks, executions, clock, live: null },
         history: new SqlHistoryRepo(db),
       }),
+      forecastLoad: new ForecastLoad(
+        { tasks, durations: new SqlDurationRepo(db), clock },
+        { maxTasks: 100, maxSteps: MAX_FORECAST_STEPS },
+      ),
       verifyHistory: new VerifyHistory({ history: new SqlHistoryRepo(db), clock }, { maxSteps: MAX_STEPS }),
       authenticate: new Authenticate({
         tokens: new SqlTokenRepo(db),

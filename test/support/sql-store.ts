@@ -1,6 +1,7 @@
 import { AxError } from '../../src/domain/errors.js';
 import { SqlAuditLog } from '../../src/adapters/sql/sql-audit-log.js';
 import { type SqlDb } from '../../src/adapters/sql/sql-db.js';
+import { SqlDurationRepo } from '../../src/adapters/sql/sql-duration-repo.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
 import { SqlHistoryRepo } from '../../src/adapters/sql/sql-history-repo.js';
 import { SqlHookRepo } from '../../src/adapters/sql/sql-hook-repo.js';
@@ -42,6 +43,7 @@ export function sqlStore(
     executions: new SqlExecutionRepo(db),
     tokens: new SqlTokenRepo(db),
     audit: new SqlAuditLog(db),
+    durations: new SqlDurationRepo(db),
     history: new SqlHistoryRepo(db),
     hooks: new SqlHookRepo(db),
     clock,

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock } from '../../src/ports/clock.js';
 import { type AuditEntry, type AuditLog } from '../../src/ports/audit.js';
+import { type DurationRepo } from '../../src/ports/duration-repo.js';
 import { type ExecutionRepo } from '../../src/ports/execution-repo.js';
 import { type HistoryRepo } from '../../src/ports/history-repo.js';
 import { type HookRepo } from '../../src/ports/hook-repo.js';
@@ -43,6 +44,7 @@ export interface Store {
   readonly tokens: TokenRepo;
   readonly audit: AuditLog;
   readonly history: HistoryRepo;
+  readonly durations: DurationRepo;
   readonly hooks: HookRepo;
   readonly clock: SettableClock;
   /** Writes a value into a task's row, as someone with a console would. */

@@ -29,6 +29,8 @@ export const sqliteDialect: Dialect = {
 
   useIndex: (name) => `INDEXED BY ${name}`,
   instant,
+  part: (select) => `SELECT * FROM (${select})`,
+  msBetween: (from, to) => `(${to} - ${from})`,
   valuesOf: (rows) => {
     const row = `(${(rows[0] ?? []).map(() => '?').join(', ')})`;
     return { sql: `VALUES ${rows.map(() => row).join(', ')}`, values: rows.flat() as never };

@@ -4,6 +4,7 @@ import { type Clock } from '../../ports/clock.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { executionRoutes } from './execution-routes.js';
+import { forecastRoutes } from './forecast-routes.js';
 import { type MetricsText, processRoutes } from './process-routes.js';
 import { receiptRoutes } from './receipt-routes.js';
 import { requireToken } from './require-token.js';
@@ -39,6 +40,7 @@ export function createHttpApp(parts: {
       ...scheduleRoutes(useCases),
       ...executionRoutes(useCases),
       ...workerRoutes(useCases),
+      ...forecastRoutes(useCases),
       ...verifyRoutes(useCases),
       ...whyRoutes(useCases),
     ];

@@ -12,7 +12,7 @@ const MAX_DEPTH = 10_000;
 
 const GIVE_ONCE = new Refusal('is empty, too long or given twice', 'give it once, or leave it out');
 
-const text = readWith((value) =>
+export const text = readWith((value) =>
   typeof value === 'string' && value !== '' && value.length <= 512 ? value : GIVE_ONCE,
 );
 

@@ -43,6 +43,9 @@ export const mysqlDialect: Dialect = {
 
   useIndex: (name) => `FORCE INDEX (${name})`,
   instant,
+  // In a derived table of its own each would cost twice as much.
+  part: (select) => `(${select})`,
+  msBetween: (from, to) => `TIMESTAMPDIFF(MICROSECOND, ${from}, ${to}) DIV 1000`,
   valuesOf: (rows) => ({ sql: 'VALUES ?', values: [rows as unknown as Knex.RawBinding] }),
   keepExisting: (table, key) => `ON DUPLICATE KEY UPDATE ${table}.${key} = ${table}.${key}`,
   orUpdate: () => 'ON DUPLICATE KEY UPDATE',

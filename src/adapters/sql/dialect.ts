@@ -66,6 +66,10 @@ export interface Dialect {
   /** An instant as the driver takes it. */
   instant(epochMs: number): SqlValue;
   instant(epochMs: number | null): SqlValue;
+  /** Milliseconds from one instant to another, both columns, as a whole number. */
+  msBetween(from: string, to: string): string;
+  /** A select with an order and a limit as a part of a union. */
+  part(select: string): string;
   /** `VALUES …` with these rows. */
   valuesOf(rows: readonly (readonly SqlValue[])[]): Fragment;
   /** Suffix of an insert that leaves an existing row as it is. */

@@ -15,6 +15,7 @@ import { RedisWakeup } from '../../adapters/redis/redis-wakeup.js';
 import { RedisWorkerRegistry } from '../../adapters/redis/redis-worker-registry.js';
 import { SqlAuditLog } from '../../adapters/sql/sql-audit-log.js';
 import { type SqlDb } from '../../adapters/sql/sql-db.js';
+import { SqlDurationRepo } from '../../adapters/sql/sql-duration-repo.js';
 import { SqlExecutionRepo } from '../../adapters/sql/sql-execution-repo.js';
 import { SqlHistoryRepo } from '../../adapters/sql/sql-history-repo.js';
 import { SqlHookRepo } from '../../adapters/sql/sql-hook-repo.js';
@@ -85,6 +86,7 @@ export const storeModule = (db: SqlDb) =>
     bind(T.tasks).toResolvedValue(() => new SqlTaskRepo(db));
     bind(T.triggers).toResolvedValue(() => new SqlTriggerRepo(db));
     bind(T.executions).toResolvedValue(() => new SqlExecutionRepo(db));
+    bind(T.durations).toResolvedValue(() => new SqlDurationRepo(db));
     bind(T.history).toResolvedValue(() => new SqlHistoryRepo(db));
     bind(T.hooks).toResolvedValue(() => new SqlHookRepo(db));
     bind(T.audit).toResolvedValue(() => new SqlAuditLog(db));

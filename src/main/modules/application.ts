@@ -12,6 +12,7 @@ import { WatchPools } from '../../application/coordinator/watch-pools.js';
 import { CancelExecution } from '../../application/executions/cancel-execution.js';
 import { QueryExecutions } from '../../application/executions/query-executions.js';
 import { ExplainSlot } from '../../application/history/explain-slot.js';
+import { ForecastLoad } from '../../application/forecast/forecast-load.js';
 import { VerifyHistory } from '../../application/history/verify-history.js';
 import { QueryWorkers } from '../../application/pools/query-workers.js';
 import { Readiness } from '../../application/readiness.js';
@@ -30,6 +31,8 @@ import { TOKENS as T } from '../tokens.js';
 const STALE_AFTER_MS = 15_000;
 /** Slots and events that one request may verify: about half a minute of work, in between which everything else goes on. */
 const VERIFY = { maxSteps: 500_000 };
+/** One request to forecast: some seconds of work at most, in between which everything else goes on. */
+const FORECAST = { maxTasks: 20_000, maxSteps: 300_000_000 };
 /** Life of what a worker says of itself. A look at it comes later than the next word of a worker, so that a silent one is missed twice. */
 const ANNOUNCEMENT_MS = 15_000;
 const LOOK_MS = 10_000;
@@ -48,6 +51,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       triggers,
       executions,
       history,
+      durations,
       receipts,
       hash,
       audit,
@@ -78,6 +82,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
         postReceipt: new PostReceipt({ receipts, executions, hash }),
         queryWorkers: new QueryWorkers({ registry, tasks, clock }),
         explainSlot: new ExplainSlot({ history, tasks, executions, clock, live }),
+        forecastLoad: new ForecastLoad({ tasks, durations, clock }, FORECAST),
         verifyHistory: new VerifyHistory({ history, clock }, VERIFY),
         authenticate,
         readiness,
@@ -88,6 +93,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       T.triggers,
       T.executions,
       T.history,
+      T.durations,
       T.receipts,
       T.tokenHash,
       T.audit,

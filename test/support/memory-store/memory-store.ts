@@ -3,6 +3,7 @@ import { type TokenRepo } from '../../../src/ports/token-repo.js';
 import { AxError } from '../../../src/domain/errors.js';
 import { SettableClock, type Store } from '../store.js';
 import { MemoryDb } from './memory-db.js';
+import { MemoryDurationRepo } from './memory-duration-repo.js';
 import { MemoryExecutionRepo } from './memory-execution-repo.js';
 import { MemoryHookRepo } from './memory-hook-repo.js';
 import { MemoryHistoryRepo } from './memory-history-repo.js';
@@ -62,6 +63,7 @@ export async function openMemoryStore(): Promise<Store> {
     executions: new MemoryExecutionRepo(db),
     tokens: new MemoryTokenRepo(db),
     audit: new MemoryAuditLog(db),
+    durations: new MemoryDurationRepo(db),
     history: new MemoryHistoryRepo(db),
     hooks: new MemoryHookRepo(db),
     clock,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { executionDetailJson } from '../../../../src/adapters/http/execution-json.js';
 import { executionRoutes } from '../../../../src/adapters/http/execution-routes.js';
+import { forecastRoutes } from '../../../../src/adapters/http/forecast-routes.js';
 import { processRoutes } from '../../../../src/adapters/http/process-routes.js';
 import { receiptRoutes } from '../../../../src/adapters/http/receipt-routes.js';
 import { scheduleRoutes } from '../../../../src/adapters/http/schedule-routes.js';
@@ -32,6 +33,7 @@ describe('docs/api.md', async () => {
       ...executionRoutes(useCases),
       ...receiptRoutes(useCases),
       ...workerRoutes(useCases),
+      ...forecastRoutes(useCases),
       ...verifyRoutes(useCases),
       ...whyRoutes(useCases),
     ].map(({ method, path }) => [method, `/api${path}`]);
