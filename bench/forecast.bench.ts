@@ -27,6 +27,7 @@ function scheduleOf(i: number): Schedule {
     ...DEFAULT_CRON,
     startAt: null,
     endAt: null,
+    jitterSec: 0,
   });
   const every = (everySec: number): Schedule => ({
     type: 'interval',
@@ -34,6 +35,7 @@ function scheduleOf(i: number): Schedule {
     anchorAt: BASE + (i % 977) * 1000,
     startAt: null,
     endAt: null,
+    jitterSec: 0,
   });
   const kind = i % 20;
   if (kind < 6) return cron(`${i % 60} ${(i * 7) % 24} * * *`);
