@@ -53,6 +53,8 @@ export interface ClaimProgress {
    * it again. Null: it is not.
    */
   readonly receiptUntil: number | null;
+  /** Planned instant of the attempt after the latest one, epoch ms: that one is not made before. Null: none is planned. */
+  readonly retryAt: number | null;
 }
 
 /** What may be reported in the step of a claim, and how long a line may get. */
@@ -96,7 +98,7 @@ export interface Claims {
   renew(claims: readonly Claim[], ttlMs: number): Promise<RenewAnswer[]>;
   /**
    * Queues a report and keeps `progress`, unless the claim was lost: then false and nothing is queued. Counts never go back;
-   * `receiptUntil` is taken from a report of the attempt that is kept or of a later one.
+   * `receiptUntil` and `retryAt` are taken from a report of the attempt that is kept or of a later one.
    */
   report(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean>;
   /**

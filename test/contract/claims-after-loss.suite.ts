@@ -4,6 +4,7 @@ import {
   type BrokerHarness,
   claimed,
   finish,
+  NO_PROGRESS,
   publishOne,
   reporters,
   reportOf,
@@ -46,13 +47,13 @@ export function lostDataSuite(name: string, open: () => Promise<BrokerHarness>):
       const { claim } = await claimed(harness, await publishOne(harness, message), 'worker-1', 60_000);
       await harness.loseData();
       const report = buildReport(reportOf(claim));
-      expect(
-        await harness.claims.report(claim, report, { attempt: 2, failures: 1, receiptUntil: null }),
-      ).toBe(true);
+      expect(await harness.claims.report(claim, report, { ...NO_PROGRESS, attempt: 2, failures: 1 })).toBe(
+        true,
+      );
       expect(await harness.claims.renew([claim], 60_000)).toEqual(['alive']);
-      expect(
-        await harness.claims.handBack(claim, report, { attempt: 2, failures: 2, receiptUntil: null }),
-      ).toBe(true);
+      expect(await harness.claims.handBack(claim, report, { ...NO_PROGRESS, attempt: 2, failures: 2 })).toBe(
+        true,
+      );
       expect(await harness.queue.states([message.event])).toEqual(['unknown']);
       const { claim: next, previous } = await claimed(
         harness,

@@ -3,6 +3,7 @@ import {
   type BrokerHarness,
   claimed,
   NEVER_MS,
+  NO_PROGRESS,
   publishAndTake,
   publishOne,
   reportOf,
@@ -64,11 +65,11 @@ export function begunSuite(name: string, open: () => Promise<BrokerHarness>): vo
       const { claim } = await claimed(harness, await publishOne(harness), 'worker-1');
       const report = buildReport({ ...reportOf(claim), status: 'pending' });
       await harness.claims.report(claim, buildReport(reportOf(claim)), {
+        ...NO_PROGRESS,
         attempt: 1,
         failures: 0,
-        receiptUntil: null,
       });
-      await harness.claims.handBack(claim, report, { attempt: 0, failures: 0, receiptUntil: null });
+      await harness.claims.handBack(claim, report, NO_PROGRESS);
       const next = await claimed(harness, await takeOver(harness, 'worker-2', 1), 'worker-2');
       expect(next.previous).toMatchObject({ attempt: 0, failures: 0, isHandedBack: true });
     });

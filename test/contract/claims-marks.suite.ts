@@ -3,6 +3,7 @@ import {
   type BrokerHarness,
   claimed,
   finish,
+  NO_PROGRESS,
   publishAndTake,
   reportOf,
   SHORT_MS,
@@ -10,8 +11,6 @@ import {
   takeOver,
 } from '../support/broker-harness.js';
 import { buildReport } from '../support/builders.js';
-
-const NO_PROGRESS = { attempt: 0, failures: 0, receiptUntil: null };
 
 /** What every Claims does about running marks; part of `claimsSuite`. */
 export function marksSuite(name: string, open: () => Promise<BrokerHarness>): void {

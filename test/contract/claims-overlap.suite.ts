@@ -7,6 +7,7 @@ import {
   finish,
   idsOf,
   NEVER_MS,
+  NO_PROGRESS,
   publishAndTake,
   publishOne,
   reportOf,
@@ -17,8 +18,6 @@ import {
   takeResults,
 } from '../support/broker-harness.js';
 import { buildReport } from '../support/builders.js';
-
-const NO_PROGRESS = { attempt: 0, failures: 0, receiptUntil: null };
 
 /** What every Claims does for a task whose runs wait their turn; part of `claimsSuite`. */
 export function queueingSuite(name: string, open: () => Promise<BrokerHarness>): void {
@@ -208,7 +207,12 @@ export function queueingSuite(name: string, open: () => Promise<BrokerHarness>):
     it('a run that was begun and has lost its place waits with what it has done', async () => {
       const [m0, m1] = slots(2, 1) as [QueueMessage, QueueMessage];
       const [late] = await arrive([m1], SHORT_MS);
-      const progress = { attempt: 2, failures: 1, receiptUntil: 1_800_000_000_123 };
+      const progress = {
+        attempt: 2,
+        failures: 1,
+        receiptUntil: 1_800_000_000_123,
+        retryAt: 1_800_000_000_456,
+      };
       await harness.claims.report(claimOf(late), buildReport(reportOf(claimOf(late))), progress);
       await harness.advance(SHORT_MS);
       const [early] = await arrive([m0]);

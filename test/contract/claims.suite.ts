@@ -5,6 +5,7 @@ import {
   claimed,
   finish,
   idsOf,
+  NO_PROGRESS,
   publishAndTake,
   publishOne,
   reporters,
@@ -21,7 +22,7 @@ import { marksSuite } from './claims-marks.suite.js';
 import { queueingSuite } from './claims-overlap.suite.js';
 import { replacingSuite } from './claims-replace.suite.js';
 
-const NO_PROGRESS = { attempt: 0, failures: 0, receiptUntil: null };
+const RETRY_AT = 1_800_000_000_456;
 
 /** What every Claims does. */
 export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): void {
@@ -101,9 +102,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
       it('is for the next worker once its holder is dead, and tells what that one did', async () => {
         const first = await claimed(harness, await publishOne(harness), 'worker-1', SHORT_MS);
         await harness.claims.report(first.claim, buildReport(reportOf(first.claim)), {
-          attempt: 2,
-          failures: 1,
-          receiptUntil: null,
+          ...{ attempt: 2, failures: 1, receiptUntil: null, retryAt: RETRY_AT },
         });
         const second = await claimed(harness, await takeOver(harness, 'worker-2'), 'worker-2', SHORT_MS);
         expect(second.claim.generation).toBe(2);
@@ -113,6 +112,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
           attempt: 2,
           failures: 1,
           receiptUntil: null,
+          retryAt: RETRY_AT,
           isHandedBack: false,
         });
         const third = await claimed(harness, await takeOver(harness, 'worker-3'), 'worker-3');
@@ -156,7 +156,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
       const { claim } = await claimed(harness, await takeOver(harness, 'heir'), 'heir', 60_000);
       const report = buildReport(reportOf(stale.claim));
       expect(
-        await harness.claims.report(stale.claim, report, { attempt: 9, failures: 9, receiptUntil: null }),
+        await harness.claims.report(stale.claim, report, { ...NO_PROGRESS, attempt: 9, failures: 9 }),
       ).toBe(false);
       expect(await harness.claims.renew([stale.claim], 60_000)).toEqual(['lost']);
       expect(await harness.claims.handBack(stale.claim, report, NO_PROGRESS)).toBe(false);
@@ -193,7 +193,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         const reports = [1, 2, 3].map((seq) => buildReport({ ...reportOf(claim), seq }));
         for (const report of reports.slice(0, 2)) {
           expect(
-            await harness.claims.report(claim, report, { attempt: 1, failures: 0, receiptUntil: null }),
+            await harness.claims.report(claim, report, { ...NO_PROGRESS, attempt: 1, failures: 0 }),
           ).toBe(true);
         }
         if (reports[2]) await harness.claims.finish(claim, reports[2]);
@@ -206,15 +206,13 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
         const { claim } = await claimed(harness, await publishOne(harness), 'worker-1', 60_000);
         const report = buildReport({ ...reportOf(claim), status: 'pending' });
         const waiting = take(harness, { taker: 'worker-2', waitMs: 20_000 });
-        expect(
-          await harness.claims.handBack(claim, report, { attempt: 3, failures: 3, receiptUntil: null }),
-        ).toBe(true);
+        const progress = { attempt: 3, failures: 3, receiptUntil: null, retryAt: RETRY_AT };
+        expect(await harness.claims.handBack(claim, report, progress)).toBe(true);
         const [delivery] = await waiting;
         expect(idsOf(delivery ? [delivery] : [])).toEqual([claim.executionId]);
         const next = await claimed(harness, delivery, 'worker-2', SHORT_MS);
         expect(next.claim.generation).toBe(2);
-        const previous = { worker: 'worker-1', generation: 1, attempt: 3, failures: 3, receiptUntil: null };
-        expect(next.previous).toEqual({ ...previous, isHandedBack: true });
+        expect(next.previous).toEqual({ worker: 'worker-1', generation: 1, ...progress, isHandedBack: true });
         expect((await takeResults(harness)).reports).toEqual([report]);
 
         const third = await claimed(harness, await takeOver(harness, 'worker-3'), 'worker-3');

@@ -38,6 +38,7 @@ describe('what ax keeps in Redis', () => {
       attempt: 1,
       failures: 0,
       receiptUntil: null,
+      retryAt: null,
     });
     const run = `run:${claim.taskId}:${claim.kind}:${claim.slot}`;
     const names = ['epoch', 'pools', 'queue:default', 'results', run, `running:${claim.taskId}`];

@@ -60,6 +60,7 @@ class Side {
       attempt: n % 8,
       failures: n % 4,
       receiptUntil: n % 3 === 0 ? 1_800_000_000_000 + n : null,
+      retryAt: n % 3 === 1 ? 1_800_000_000_000 + n : null,
     };
     switch (verb) {
       case 'publish':

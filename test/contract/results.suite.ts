@@ -6,6 +6,7 @@ import {
   type BrokerCapabilities,
   type BrokerHarness,
   claimed,
+  NO_PROGRESS,
   publishAndTake,
   reportOf,
   takeResults,
@@ -34,7 +35,7 @@ export function resultsSuite(
       const reports = Array.from({ length: count }, (_, seq) =>
         buildReport({ ...reportOf(claim), seq, ...overrides }),
       );
-      const progress = { attempt: 1, failures: 0, receiptUntil: null };
+      const progress = { ...NO_PROGRESS, attempt: 1, failures: 0 };
       const answers = await Promise.all(
         reports.map((report) => harness.claims.report(claim, report, progress)),
       );

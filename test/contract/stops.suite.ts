@@ -7,6 +7,7 @@ import {
   finish,
   idsOf,
   NEVER_MS,
+  NO_PROGRESS,
   publishAndTake,
   publishOne,
   reportOf,
@@ -100,7 +101,7 @@ export function stopsSuite(name: string, open: () => Promise<BrokerHarness>): vo
         const message = buildMessage();
         const { claim } = await claimed(harness, await publishOne(harness, message), 'worker-1');
         const report = buildReport({ ...reportOf(claim), status: 'pending' });
-        await harness.claims.handBack(claim, report, { attempt: 1, failures: 1, receiptUntil: null });
+        await harness.claims.handBack(claim, report, { ...NO_PROGRESS, attempt: 1, failures: 1 });
         await harness.results.acknowledge(await takeResults(harness));
         expect(await cancel(message)).toBe('ended');
         await expectEnded(message, 'fail');
@@ -109,7 +110,7 @@ export function stopsSuite(name: string, open: () => Promise<BrokerHarness>): vo
       it('one whose worker is dead, which cannot come back to it', async () => {
         const message = buildMessage();
         const { claim } = await claimed(harness, await publishOne(harness, message), 'dead', SHORT_MS);
-        const progress = { attempt: 1, failures: 0, receiptUntil: 1_800_000_000_123 };
+        const progress = { attempt: 1, failures: 0, receiptUntil: 1_800_000_000_123, retryAt: null };
         await harness.claims.report(claim, buildReport(reportOf(claim)), progress);
         await harness.results.acknowledge(await takeResults(harness));
         await harness.advance(SHORT_MS);
@@ -185,7 +186,7 @@ export function stopsSuite(name: string, open: () => Promise<BrokerHarness>): vo
         const { claim } = await claimed(harness, await publishOne(harness, message), 'worker-1');
         await cancel(message);
         const report = buildReport({ ...reportOf(claim), status: 'pending' });
-        await harness.claims.handBack(claim, report, { attempt: 0, failures: 0, receiptUntil: null });
+        await harness.claims.handBack(claim, report, NO_PROGRESS);
         const second = await claimed(harness, (await take(harness))[0], 'worker-2');
         expect(second.stop).toBe('cancelled');
         await harness.claims.abandon(second.claim, report);

@@ -79,15 +79,18 @@ describe('A worker on Redis that is lost between two attempts', () => {
         ['second', { attempt: 2, status: 'fail', evidence: { http_status: 502 } }],
         ['second', { attempt: 3, status: 'fail', evidence: { http_status: 503 } }],
       ]);
-      expect(
-        kinds('retry_planned').map(({ entry: { at, detail } }) => [
-          detail['attempt'],
-          Number(detail['retry_at']) - at,
-        ]),
-      ).toEqual([
+      const planned = kinds('retry_planned').map(({ entry }) => entry);
+      expect(planned.map(({ at, detail }) => [detail['attempt'], Number(detail['retry_at']) - at])).toEqual([
         [2, RETRY_SEC * 1000],
         [3, RETRY_SEC * 1000],
       ]);
+      const retryAt = planned[0]?.detail['retry_at'];
+      expect(kinds('reclaimed')[0]).toMatchObject({
+        status: 'retrying',
+        entry: { detail: { retry_at: retryAt } },
+      });
+      expect(kinds('attempt_started')[0]?.entry).toMatchObject({ detail: { attempt: 2 } });
+      expect(kinds('attempt_started')[0]?.entry.at).toBeGreaterThan(Number(retryAt) - 1000);
       expect(kinds('finished')[0]).toMatchObject({ status: 'fail', attempt: 3, generation: 2 });
     },
     90_000,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { DEFAULT_POLICY, type OverlapPolicy } from '../../src/domain/policy.js';
-import { type Claim, type Claims } from '../../src/ports/claims.js';
+import { type Claim, type ClaimProgress, type Claims } from '../../src/ports/claims.js';
 import { type Delivery, type Queue, type QueueMessage, type TakeRequest } from '../../src/ports/queue.js';
 import { type LastOutcomes } from '../../src/ports/last-outcomes.js';
 import { type ResultBatch, type Results } from '../../src/ports/results.js';
@@ -112,6 +112,9 @@ export const reportOf = ({ executionId, taskId, generation, worker }: Claim) => 
 
 /** A life that tests can wait for. */
 export const SHORT_MS = 300;
+
+/** Of a run of which nothing has begun. */
+export const NO_PROGRESS: ClaimProgress = { attempt: 0, failures: 0, receiptUntil: null, retryAt: null };
 
 /** Publishes one message and takes it as `worker-1`. */
 export async function publishOne(harness: BrokerHarness, message = buildMessage()): Promise<Delivery> {

@@ -185,15 +185,16 @@ export class InProcessClaims implements Claims {
 }
 
 const previousOf = (run: Run): PreviousClaim | null => {
-  const { worker, generation, attempt, failures, receiptUntil, isHandedBack } = run;
-  return worker === null ? null : { worker, generation, attempt, failures, receiptUntil, isHandedBack };
+  const { worker, generation, attempt, failures, receiptUntil, retryAt, isHandedBack } = run;
+  const progress = { attempt, failures, receiptUntil, retryAt };
+  return worker === null ? null : { worker, generation, ...progress, isHandedBack };
 };
 
 const isBy = (run: Run, claim: Claim): boolean =>
   run.id === claim.executionId && run.worker === claim.worker && run.generation === claim.generation;
 
-function keepProgress(run: Run, { attempt, failures, receiptUntil }: ClaimProgress): void {
-  if (attempt >= run.attempt) run.receiptUntil = receiptUntil;
+function keepProgress(run: Run, { attempt, failures, receiptUntil, retryAt }: ClaimProgress): void {
+  if (attempt >= run.attempt) Object.assign(run, { receiptUntil, retryAt });
   run.attempt = Math.max(run.attempt, attempt);
   run.failures = Math.max(run.failures, failures);
 }

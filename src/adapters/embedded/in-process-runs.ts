@@ -22,6 +22,7 @@ export interface Run {
   attempt: number;
   failures: number;
   receiptUntil: number | null;
+  retryAt: number | null;
   isHandedBack: boolean;
 }
 
@@ -40,6 +41,7 @@ export const newRun = (id: string, pool: string, handle: string): Run => ({
   attempt: 0,
   failures: 0,
   receiptUntil: null,
+  retryAt: null,
   isHandedBack: false,
 });
 

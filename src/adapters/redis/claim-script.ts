@@ -16,7 +16,7 @@ import { PAYLOAD } from './stream-scripts.js';
  * ARGV event id, worker, generation floor, pool, entry, prefix of queue keys, channel of stops, group, ttl ms, max_concurrent, slot,
  * overlap policy, most that wait, report for a first claim or '', report for one that joins the line or ''
  * result {'claimed', generation, 1 = saturated, reason of a stop or '', previous worker or '', its generation, attempt, failures,
- * awaiting until or 0, 1 = handed back}, {'waiting'}, {'held'} or {'finished'}.
+ * awaiting until or 0, retry at or 0, 1 = handed back}, {'waiting'}, {'held'} or {'finished'}.
  * Of any number of concurrent claims of one run one succeeds; at most max_concurrent live claims of a task are marked. The entry that is
  * claimed is the one that counts: another copy of the message is dropped. An entry that is gone has been dealt with.
  */
@@ -107,7 +107,8 @@ end
 if inLine > 0 then redis.call('ZREM', WAITING, member) end
 
 local generation = math.max(tonumber(previous.generation or 0), tonumber(FLOOR)) + 1
-local attempt, failures, awaiting = previous.attempt or 0, previous.failures or 0, previous.awaiting or 0
+local attempt, failures = previous.attempt or 0, previous.failures or 0
+local awaiting, retryAt = previous.awaiting or 0, previous.retry_at or 0
 local ends, marked, began = now + TTL, 0, 0
 if stop == '' and hasRoom then
   marked = 1
@@ -120,12 +121,12 @@ if stop == '' and hasRoom then
 end
 redis.call('HSET', RUN, 'id', ID, 'state', 'claimed', 'pool', POOL, 'entry', ENTRY, 'worker', WORKER, 'generation', generation,
   'ends', ends, 'marked', marked, 'limit', LIMIT, 'attempt', math.max(attempt, began), 'failures', failures,
-  'awaiting', awaiting, 'handed_back', 0)
+  'awaiting', awaiting, 'retry_at', retryAt, 'handed_back', 0)
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 redis.pcall('XCLAIM', QUEUE, GROUP, WORKER, 0, ENTRY, 'JUSTID')
 if inLine > 0 then advance(at) end
 return {'claimed', generation, (hasRoom or stop ~= '') and 0 or 1, stop, previous.worker or '', tonumber(previous.generation or 0),
-  tonumber(attempt), tonumber(failures), tonumber(awaiting), tonumber(previous.handed_back or 0)}
+  tonumber(attempt), tonumber(failures), tonumber(awaiting), tonumber(retryAt), tonumber(previous.handed_back or 0)}
 `;
 
 /** What CLAIM calls. */

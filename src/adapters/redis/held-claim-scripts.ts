@@ -22,7 +22,7 @@ end
 local function held(run)
   if run then return isOurs(run) and run.state == 'claimed' and run or nil end
   redis.call('HSET', RUN, 'id', ID, 'state', 'claimed', 'worker', WORKER, 'generation', GENERATION, 'pool', POOL,
-    'entry', ENTRY, 'ends', 0, 'marked', 1, 'attempt', 1, 'failures', 0, 'awaiting', 0, 'handed_back', 0)
+    'entry', ENTRY, 'ends', 0, 'marked', 1, 'attempt', 1, 'failures', 0, 'awaiting', 0, 'retry_at', 0, 'handed_back', 0)
   return {marked = '1', attempt = '1', failures = '0'}
 end
 
@@ -58,7 +58,7 @@ return redis.call('HGET', STOPS, ID) or 1
 `;
 
 /**
- * ARGV …, report, attempt, failures, awaiting until or 0 · result 1 = queued, 0 = the claim was lost.
+ * ARGV …, report, attempt, failures, awaiting until or 0, retry at or 0 · result 1 = queued, 0 = the claim was lost.
  * Does not prolong the claim.
  */
 export const REPORT = `
@@ -68,7 +68,7 @@ if not run then return 0 end
 local attempt, failures = tonumber(ARGV[9]), tonumber(ARGV[10])
 redis.call('HSET', RUN, 'attempt', math.max(tonumber(run.attempt), attempt),
   'failures', math.max(tonumber(run.failures), failures))
-if attempt >= tonumber(run.attempt) then redis.call('HSET', RUN, 'awaiting', ARGV[11]) end
+if attempt >= tonumber(run.attempt) then redis.call('HSET', RUN, 'awaiting', ARGV[11], 'retry_at', ARGV[12]) end
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 queueReport(ARGV[8])
 return 1
@@ -111,7 +111,7 @@ return 1
 `;
 
 /**
- * ARGV …, report, attempt, failures, awaiting until or 0
+ * ARGV …, report, attempt, failures, awaiting until or 0, retry at or 0
  * result 1 = handed back by this claim, now or before; 0 = the claim was lost. The report is queued once.
  */
 export const HAND_BACK = `
@@ -119,7 +119,7 @@ ${HELD_LUA}
 local known = readRun(RUN)
 if isOurs(known) and known.handed_back == '1' and (known.state == 'queued' or known.state == 'waiting') then return 1 end
 if not held(known) then return 0 end
-redis.call('HSET', RUN, 'attempt', ARGV[9], 'failures', ARGV[10], 'awaiting', ARGV[11])
+redis.call('HSET', RUN, 'attempt', ARGV[9], 'failures', ARGV[10], 'awaiting', ARGV[11], 'retry_at', ARGV[12])
 redis.call('ZREM', RUNNING, ID)
 redis.call('HSET', RUN, 'state', 'queued', 'handed_back', 1, 'entry', putBack(QUEUE, GROUP, ENTRY))
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})

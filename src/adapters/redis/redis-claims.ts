@@ -30,6 +30,7 @@ type ClaimReply =
       attempt: number,
       failures: number,
       awaiting: number,
+      retryAt: number,
       handedBack: number,
     ];
 
@@ -73,16 +74,17 @@ export class RedisClaims implements Claims {
     ])) as ClaimReply;
     if (reply[0] !== 'claimed') return { outcome: reply[0] };
     const [outcome, generation, saturated, stop, previousWorker, previousGeneration] = reply;
-    const [attempt, failures, awaiting, handedBack] = reply.slice(6) as number[];
+    const [attempt = 0, failures = 0, awaiting = 0, retryAt = 0, handedBack] = reply.slice(6) as number[];
     const previous =
       previousWorker === ''
         ? null
         : {
             worker: previousWorker,
             generation: previousGeneration,
-            attempt: attempt ?? 0,
-            failures: failures ?? 0,
-            receiptUntil: awaiting === 0 ? null : (awaiting ?? null),
+            attempt,
+            failures,
+            receiptUntil: awaiting === 0 ? null : awaiting,
+            retryAt: retryAt === 0 ? null : retryAt,
             isHandedBack: handedBack === 1,
           };
     return {
@@ -146,8 +148,9 @@ export class RedisClaims implements Claims {
   }
 }
 
-const argsOf = ({ attempt, failures, receiptUntil }: ClaimProgress): number[] => [
+const argsOf = ({ attempt, failures, receiptUntil, retryAt }: ClaimProgress): number[] => [
   attempt,
   failures,
   receiptUntil ?? 0,
+  retryAt ?? 0,
 ];

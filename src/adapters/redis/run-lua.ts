@@ -9,6 +9,7 @@
  *   marked, limit         '1' while the claim holds a running mark, and the task's max_concurrent
  *   attempt, failures     progress over all claims
  *   awaiting              until when the receipt of the latest attempt is awaited, epoch ms; 0 while it is not
+ *   retry_at              planned instant of the attempt after it, epoch ms; 0 if none is
  *   handed_back           '1' when the latest claim ended by being handed back
  * A finished run is kept for FINISHED_KEEP_MS, one that waits for ever, any other for RUN_KEEP_MS after its last change.
  */
@@ -18,7 +19,7 @@ export const RUN_KEEP_MS = 7 * 86_400_000;
 /** Lua functions that the scripts about runs share. */
 export const RUN_LUA = `
 local MEMBERS = {'id', 'state', 'pool', 'entry', 'worker', 'generation', 'ends', 'marked', 'limit', 'attempt',
-  'failures', 'handed_back', 'awaiting'}
+  'failures', 'handed_back', 'awaiting', 'retry_at'}
 
 local function nowMs()
   local time = redis.call('TIME')

@@ -20,6 +20,7 @@ import {
   unsupported,
   wasBegun,
 } from './unrun-verdicts.js';
+import { watchSlow } from './watch-slow.js';
 
 /**
  * One run under its claim, from the decision whether it may begin to its end: finished, handed back, or claim lost.
@@ -33,8 +34,9 @@ export class ClaimedRun implements AttemptListener {
   private hasBegun = false;
   /** Until when the receipt of the current attempt is awaited, epoch ms; null while it is not. */
   private receiptUntil: number | null = null;
-  /** Its end is decided, and perhaps not delivered yet. */
-  private hasEnded = false;
+  /** Planned instant of the next attempt, epoch ms; null while none is planned. */
+  private retryAt: number | null;
+  private readonly unwatchSlow: () => void;
 
   constructor(
     private readonly deps: RunDeps & { readonly queueLife: QueueLife },
@@ -47,12 +49,18 @@ export class ClaimedRun implements AttemptListener {
     this.attempts = new RunAttempt(deps, message, stop.signal, this);
     this.attempt = answer.previous?.attempt ?? 0;
     this.failures = answer.previous?.failures ?? 0;
+    this.retryAt = answer.previous?.retryAt ?? null;
     this.reports = hasBegunByClaim(message.task, answer) ? first : new RunReports(answer.claim, this.attempt);
+    this.unwatchSlow = watchSlow(
+      deps,
+      message.task,
+      this.facts(),
+      (slowAfterSec) => void this.report(this.reports.slow(deps.clock.now(), slowAfterSec)),
+    );
   }
 
   toEnd(): Promise<void> {
-    const unwatch = this.watchSlow();
-    return this.run().finally(unwatch);
+    return this.run().finally(this.unwatchSlow);
   }
 
   async delivered(evidence: Evidence, until: number): Promise<void> {
@@ -63,19 +71,6 @@ export class ClaimedRun implements AttemptListener {
 
   progressed(receipt: Receipt): void {
     void this.report(this.reports.progress(receipt, this.attempt));
-  }
-
-  /** Marks the run when it takes longer than its task's `slow_after_sec`; it goes on. Call the result when it ends. */
-  private watchSlow(): () => void {
-    const { clock, metrics, logger } = this.deps;
-    const { slowAfterSec } = this.message.task.policy;
-    if (slowAfterSec === null) return () => undefined;
-    return clock.schedule(slowAfterSec * 1000, () => {
-      if (this.hasEnded) return;
-      metrics.count('slow_executions_total', { group: this.message.task.group });
-      logger.warn({ ...this.facts(), slow_after_sec: slowAfterSec }, 'the run is slow');
-      void this.report(this.reports.slow(clock.now(), slowAfterSec));
-    });
   }
 
   private async run(): Promise<void> {
@@ -134,13 +129,15 @@ export class ClaimedRun implements AttemptListener {
     const { previous } = this.answer;
     if (hasBegunByClaim(this.message.task, this.answer)) return;
     if (previous !== null) metrics.count('reclaims_total', {});
-    // From here on the run may begin at any time, so the next worker must count this attempt as begun.
-    const coming = { attempt: this.attempt + 1, failures: this.failures, receiptUntil: null };
+    // Unless it is planned, the next attempt may begin at any time from here on, so the next worker must count it as begun.
+    const { retryAt } = this;
+    const coming = { ...this.progress(), attempt: this.attempt + (retryAt === null ? 1 : 0) };
     const claimed = this.reports.claimed(now, this.message.publishedAt);
     const isChecked = this.message.task.hooks.pre !== null;
     const reported = isChecked ? this.held.reportSurely(claimed, coming) : this.report(claimed, coming);
     if (previous !== null) await this.report(this.reports.reclaimed(now, previous), coming);
     await reported;
+    if (retryAt !== null) await clock.sleep(Math.max(0, retryAt - clock.now()), this.stop.signal);
   }
 
   /** One attempt, or null if the run was stopped before it began. */
@@ -166,12 +163,14 @@ export class ClaimedRun implements AttemptListener {
   private async beginAttempt(): Promise<void> {
     this.attempt++;
     this.receiptUntil = null;
+    this.retryAt = null;
     if (this.attempt === 1) this.reports.firstAttempt();
     else await this.report(this.reports.attemptStarted(this.deps.clock.now(), this.attempt));
   }
 
   private async waitForRetry(result: AttemptResult, delayMs: number): Promise<void> {
     const { clock, logger } = this.deps;
+    this.retryAt = result.finishedAt + delayMs;
     const failed = this.report(this.reports.attemptFailed(result));
     await this.report(this.reports.retryPlanned(result.finishedAt, delayMs));
     await failed;
@@ -191,8 +190,8 @@ export class ClaimedRun implements AttemptListener {
       return logger.warn(this.facts(), 'run stopped, its claim belongs to another worker');
     const mayGoOn = this.message.task.policy.isIdempotent || !this.hasBegun || this.receiptUntil !== null;
     if (reason === 'drained' && mayGoOn) {
-      const report = this.reports.handedBack(clock.now(), 'drained', this.receiptUntil);
-      await this.held.handBack(report, this.progress());
+      const progress = this.progress();
+      await this.held.handBack(this.reports.handedBack(clock.now(), 'drained', progress), progress);
       return logger.info(this.facts(), 'run handed back');
     }
     if (result !== null) return this.finish(this.reports.finished(result));
@@ -213,7 +212,7 @@ export class ClaimedRun implements AttemptListener {
   private async finish(report: ExecutionReport): Promise<void> {
     const { metrics, logger } = this.deps;
     const { task } = this.message;
-    this.hasEnded = true;
+    this.unwatchSlow();
     await this.held.untilAnswered(() => this.attempts.close());
     if (!(await this.held.finish(owing(report, task))))
       return logger.warn(this.facts(), 'late report refused, the claim was lost');
@@ -240,7 +239,8 @@ export class ClaimedRun implements AttemptListener {
   }
 
   private progress(): ClaimProgress {
-    return { attempt: this.attempt, failures: this.failures, receiptUntil: this.receiptUntil };
+    const { attempt, failures, receiptUntil, retryAt } = this;
+    return { attempt, failures, receiptUntil, retryAt };
   }
 
   private facts() {

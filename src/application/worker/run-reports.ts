@@ -7,7 +7,7 @@ import {
   type Status,
   transition,
 } from '../../domain/execution.js';
-import { type Claim } from '../../ports/claims.js';
+import { type Claim, type ClaimProgress, type PreviousClaim } from '../../ports/claims.js';
 import { type QueueMessage } from '../../ports/queue.js';
 import { type Receipt } from '../../ports/receipts.js';
 
@@ -21,6 +21,8 @@ export interface AttemptResult {
 
 /** What ends a run without an attempt's own outcome. */
 export type Verdict = Pick<ExecutionReport, 'reason' | 'message'> & { readonly status: 'fail' | 'skipped' };
+
+const NOTHING_AWAITED = { receiptUntil: null, retryAt: null };
 
 /**
  * Makes the reports of one claimed run. Each one carries the whole state, so that they may arrive in any order; the state machine
@@ -47,11 +49,15 @@ export class RunReports {
     return this.make('running', 'claimed', at, { worker, generation, published_at: publishedAt });
   }
 
-  reclaimed(at: number, previous: { readonly worker: string; readonly generation: number }): ExecutionReport {
-    return this.make(this.status, 'reclaimed', at, {
-      previous_worker: previous.worker,
-      previous_generation: previous.generation,
-    });
+  /** The claim goes on where an earlier one ended, at the instant for which that had planned the next attempt. */
+  reclaimed(
+    at: number,
+    { worker, generation, retryAt }: Pick<PreviousClaim, 'worker' | 'generation' | 'retryAt'>,
+  ): ExecutionReport {
+    const detail = { previous_worker: worker, previous_generation: generation };
+    return retryAt === null
+      ? this.make(this.status, 'reclaimed', at, detail)
+      : this.make('retrying', 'reclaimed', at, { ...detail, retry_at: retryAt });
   }
 
   /** The claim goes on waiting for the receipt of an attempt that an earlier claim delivered. */
@@ -122,18 +128,23 @@ export class RunReports {
 
   /**
    * Another claim goes on, in this queue or, if that has lost data, after recovery. `receiptUntil`: it only waits on for the receipt of a
-   * delivered attempt.
+   * delivered attempt. `retryAt`: for the instant of the next one.
    */
   handedBack(
     at: number,
     reason: 'drained' | 'queue_lost',
-    receiptUntil: number | null = null,
+    { receiptUntil, retryAt }: Pick<ClaimProgress, 'receiptUntil' | 'retryAt'> = NOTHING_AWAITED,
   ): ExecutionReport {
     return this.make(
       'pending',
       'handed_back',
       at,
-      { attempt: this.attempt, reason, ...(receiptUntil === null ? {} : { receipt_until: receiptUntil }) },
+      {
+        attempt: this.attempt,
+        reason,
+        ...(receiptUntil === null ? {} : { receipt_until: receiptUntil }),
+        ...(retryAt === null ? {} : { retry_at: retryAt }),
+      },
       { reason, message: null },
     );
   }

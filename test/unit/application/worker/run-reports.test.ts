@@ -81,9 +81,14 @@ describe('RunReports', () => {
   it('of a later claim go on counting attempts', () => {
     const reports = new RunReports(claim, 2);
     expect(reports.claimed(BASE, BASE).attempt).toBe(2);
-    expect(reports.reclaimed(BASE, { worker: 'worker-0', generation: 2 })).toMatchObject({
+    const previous = { worker: 'worker-0', generation: 2, retryAt: null };
+    expect(reports.reclaimed(BASE, previous)).toMatchObject({
       status: 'running',
       entry: { kind: 'reclaimed', detail: { previous_worker: 'worker-0', previous_generation: 2 } },
+    });
+    expect(reports.reclaimed(BASE, { ...previous, retryAt: BASE + 1000 })).toMatchObject({
+      status: 'retrying',
+      entry: { detail: { retry_at: BASE + 1000 } },
     });
     expect(reports.attemptStarted(BASE, 3).attempt).toBe(3);
   });
