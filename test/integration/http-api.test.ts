@@ -45,6 +45,7 @@ describe('the API of tasks', () => {
       run_at: null,
       start_at: null,
       end_at: null,
+      jitter_sec: 0,
       executor: { ...executor, method: 'POST', headers: {}, ack: 'response', signature: null },
       params: null,
       timeout_sec: 30,
@@ -185,6 +186,22 @@ describe('the API of tasks', () => {
     expect((await api.call('POST', '/api/tasks', { ...hourly, ...foreign })).json).toMatchObject({
       errors: [{ field: 'dst_gap', problem: 'does not belong to schedule_type "interval"' }],
     });
+  });
+
+  it('keeps jitter, says it in words, and shows slots as fire times', async () => {
+    const answer = await create('jittered', { jitter_sec: 90 });
+    expect(answer.json).toMatchObject({
+      jitter_sec: 90,
+      description: 'Every hour, UTC, each up to 90 s later',
+    });
+    expect(await read('jittered')).toEqual(answer.json);
+    const { json } = await api.call('GET', '/api/tasks/jittered/next?n=1');
+    expect(json['fires']).toMatchObject([{ at: '2026-01-05T01:00:00.000Z' }]);
+    const once = { schedule_type: 'once', cron_expr: null, run_at: '2026-01-06T08:00:00Z' };
+    for (const fields of [{ jitter_sec: 86_401 }, { jitter_sec: '5' }, { ...once, jitter_sec: 5 }]) {
+      const refused = await api.call('POST', '/api/tasks', { ...hourly, ...fields });
+      expect(refused.json).toMatchObject({ status: 400, errors: [{ field: 'jitter_sec' }] });
+    }
   });
 
   it('says when a task fires next, in UTC and on its own clocks', async () => {
