@@ -28,7 +28,6 @@ function scheduleOf(i: number): Schedule {
     startAt: null,
     endAt: null,
     jitterSec: 0,
-    jitterSec: 0,
   });
   const every = (everySec: number): Schedule => ({
     type: 'interval',
@@ -36,7 +35,6 @@ function scheduleOf(i: number): Schedule {
     anchorAt: BASE + (i % 977) * 1000,
     startAt: null,
     endAt: null,
-    jitterSec: 0,
     jitterSec: 0,
   });
   const kind = i % 20;
