@@ -106,7 +106,7 @@ export class WhyScene {
     const reports = new RunReports({ executionId, taskId, generation: 1, worker: 'worker-1/1' }, 0);
     const claimed = reports.claimed(event.firedAt + 5, event.firedAt + 2);
     reports.firstAttempt();
-    await this.apply({ ...claimed, attempt: 1 });
+    await this.apply(claimed);
     return reports;
   }
 

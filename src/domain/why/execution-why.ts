@@ -37,6 +37,7 @@ export function explainExecution(executionCase: ExecutionCase): Why {
 function verdictOf(executionCase: ExecutionCase): Verdict {
   const { execution, say } = executionCase;
   const { status, reason, finishedAt, attempt } = execution;
+  const inAttempt = attempt === 0 ? '' : ` in attempt ${attempt}`;
   switch (status) {
     case 'pending':
       return pending(executionCase);
@@ -46,11 +47,11 @@ function verdictOf(executionCase: ExecutionCase): Verdict {
     case 'skipped':
       return skipped(executionCase);
     case 'success':
-      return { code: 'succeeded', text: `succeeded${at(say, finishedAt)} in attempt ${attempt}` };
+      return { code: 'succeeded', text: `succeeded${at(say, finishedAt)}${inAttempt}` };
     case 'timeout':
       return {
         code: 'timed_out',
-        text: `timed out${at(say, finishedAt)} in attempt ${attempt}${why(execution)}`,
+        text: `timed out${at(say, finishedAt)}${inAttempt}${why(execution)}`,
       };
     case 'fail':
       return reason === 'outcome_unknown'
@@ -58,7 +59,7 @@ function verdictOf(executionCase: ExecutionCase): Verdict {
             code: 'outcome_unknown',
             text: `has ended${at(say, finishedAt)} and nobody knows how${why(execution)}`,
           }
-        : { code: 'failed', text: `failed${at(say, finishedAt)} in attempt ${attempt}${why(execution)}` };
+        : { code: 'failed', text: `failed${at(say, finishedAt)}${inAttempt}${why(execution)}` };
   }
 }
 
@@ -143,7 +144,8 @@ function unreported({ live }: ExecutionCase, begin: string): Verdict {
 /** Begun, and not ended as far as the store knows. */
 function open(executionCase: ExecutionCase): Verdict {
   const { execution, ledger, say, live } = executionCase;
-  const { worker, attempt, status } = execution;
+  const { worker, status } = execution;
+  const attempt = attemptOf(execution);
   const since = ledger.findLast(({ kind }) => STARTS.has(kind))?.at ?? execution.startedAt;
   const begun = `began attempt ${attempt}${at(say, since)} on ${worker ?? 'a worker'}`;
   const evidence = { worker, attempt, since };
@@ -164,10 +166,14 @@ function open(executionCase: ExecutionCase): Verdict {
   }
 }
 
+/** The first attempt begins with the claim and has no report of its own. */
+const attemptOf = ({ attempt }: Execution): number => Math.max(1, attempt);
+
 const STARTS: ReadonlySet<LedgerKind> = new Set(['claimed', 'resumed', 'attempt_started']);
 
 function running({ execution, ledger, say, live }: ExecutionCase, since: number | null): Verdict {
-  const { worker, attempt } = execution;
+  const { worker } = execution;
+  const attempt = attemptOf(execution);
   const ofAttempt = (kind: LedgerKind) =>
     ledger.findLast((entry) => entry.kind === kind && entry.detail['attempt'] === attempt);
   const receiptUntil = ofAttempt('delivered')?.detail['receipt_until'];
