@@ -8,7 +8,7 @@ import { explainExecution } from '../../domain/why/execution-why.js';
 import { explainSlot } from '../../domain/why/slot-why.js';
 import {
   isKnown,
-  MAX_WINDOW_MS,
+  MAX_REACH_MS,
   slotAfter,
   slotBefore,
   type Subject,
@@ -103,7 +103,7 @@ export class ExplainSlot {
 
   private async taskAt(taskId: string, at: number): Promise<Pick<Case, 'eras' | 'task'>> {
     const { history, tasks } = this.deps;
-    const { current, changes } = await history.taskHistory(taskId, at - MAX_WINDOW_MS, MAX_CHANGES);
+    const { current, changes } = await history.taskHistory(taskId, at - MAX_REACH_MS, MAX_CHANGES);
     if (
       current === 'absent' &&
       changes.length === 0 &&
@@ -128,7 +128,7 @@ export class ExplainSlot {
   /** A run by hand only if `at` is its very slot. */
   private async subject({ taskId, at, eras }: Case): Promise<Subject> {
     const { history } = this.deps;
-    const subject = subjectOf(at, eras, await history.eventBefore(taskId, at + 1));
+    const subject = subjectOf(taskId, at, eras, await history.eventBefore(taskId, at + 1));
     if (slotOf(subject) === at) return subject;
     const range = { from: at, to: at, after: null, limit: 1 };
     const [manual] = await history.events({ taskId, kind: 'manual', ...range });
@@ -162,11 +162,11 @@ export class ExplainSlot {
   }
 
   private async explainWithout(slotCase: Case, slot: number | null): Promise<Explanation> {
-    const { at, eras, now, task } = slotCase;
+    const { taskId, at, eras, now, task } = slotCase;
     const isDue = slot !== null && slot <= now;
     const live = isDue ? await this.liveFacts(slotCase, null) : NOTHING_LIVE;
     const taskError = task !== null && (isBroken(task) || task.error !== null) ? task.error : null;
-    const why = explainSlot({ at, slot, eras, now, say: sayOf(slotCase), live, taskError });
+    const why = explainSlot({ taskId, at, slot, eras, now, say: sayOf(slotCase), live, taskError });
     return this.explanation(slotCase, why, null, why.code === 'not_decided' ? notTold(live, false) : []);
   }
 

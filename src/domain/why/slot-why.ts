@@ -1,12 +1,13 @@
 import { ExpectedSlots } from '../expected-slots.js';
 import { scheduleWords } from '../schedule-words.js';
 import { type Schedule } from '../schedule.js';
-import { type Era, type TaskState } from '../task-history.js';
-import { isKnown, slotAfter, slotBefore } from './subject.js';
+import { type Era } from '../task-history.js';
+import { isKnown, type KnownEra, slotAfter, slotBefore, windowOf } from './subject.js';
 import { type LiveFacts, type Say, type Why } from './why.js';
 
 /** An instant that no event is recorded of. Instants are epoch ms. */
 export interface SlotCase {
+  readonly taskId: string;
   readonly at: number;
   /** The slot that `at` is about; null: none. */
   readonly slot: number | null;
@@ -17,8 +18,6 @@ export interface SlotCase {
   /** Why the task as stored cannot be triggered; null if it can. */
   readonly taskError: string | null;
 }
-
-type Known = Era & { readonly state: TaskState };
 
 /** Why there is no event: it was not due, or it was and has not been decided. */
 export function explainSlot(slotCase: SlotCase): Why {
@@ -32,29 +31,36 @@ export function explainSlot(slotCase: SlotCase): Why {
     return taskBroken(slotCase, taskError);
   if (!isKnown(era)) return unknown(slot, `${say(instant)}: ${era?.reason ?? 'nothing is recorded'}`);
   if (slot === null) return notDue(slotCase, era);
-  if (slot > slotCase.now) return notDueYet(slotCase, slot);
+  const { start } = windowOf(slotCase.taskId, slot, era);
+  if (start > slotCase.now) return notDueYet(slotCase, slot, start);
   return withoutEvent(slotCase, slot, era);
 }
 
-function withoutEvent(slotCase: SlotCase, slot: number, era: Known): Why {
-  const { eras, now, say } = slotCase;
+function withoutEvent(slotCase: SlotCase, slot: number, era: KnownEra): Why {
+  const { taskId, eras, now, say } = slotCase;
   const expected = new ExpectedSlots(eras, slot, slot).peek();
   if (expected === null) return notDue(slotCase, era);
+  const { start, end } = windowOf(taskId, slot, era);
   const evidence = {
     ...definition(era),
-    window_end: slot + expected.windowMs,
+    window_start: start,
+    window_end: end,
     next_trigger_time: era.undecidedSlot,
   };
   const isUndecided = era.until === Infinity && era.undecidedSlot !== null && era.undecidedSlot <= slot;
-  if (isUndecided) return notDecided(slotCase, slot, { ...evidence, late_ms: now - slot });
+  if (isUndecided) return notDecided(slotCase, slot, { ...evidence, late_ms: now - start });
   if (expected.isDoubtful) return unknown(slot, `${say(slot)}: ${expected.withoutEvent}`, evidence);
   const summary = `The slot of ${say(slot)} was due and has neither an event nor a misfire verdict: ax lost it, or its rows were removed.`;
   return { code: 'missing', slot, summary, evidence };
 }
 
-function notDecided({ say, live, now }: SlotCase, slot: number, evidence: Why['evidence']): Why {
+function notDecided(
+  { say, live }: SlotCase,
+  slot: number,
+  evidence: Why['evidence'] & { readonly late_ms: number },
+): Why {
   const { queue } = live;
-  const late = `due for ${Math.max(0, Math.round((now - slot) / 1000))} s and not triggered`;
+  const late = `due for ${Math.round(evidence.late_ms / 1000)} s and not triggered`;
   if (queue !== null && queue.depth > queue.limit) {
     const summary = `The slot of ${say(slot)} is ${late}: dispatch is paused, as the queue holds ${queue.depth} messages and AX_QUEUE_LIMIT is ${queue.limit}.`;
     return { code: 'dispatch_paused', slot, summary, evidence };
@@ -95,7 +101,7 @@ function disabled({ at, slot, eras, say }: SlotCase, index: number): Why {
   return { code: 'disabled', slot, summary, evidence };
 }
 
-function notDue({ at, eras, say }: SlotCase, era: Known): Why {
+function notDue({ at, eras, say }: SlotCase, era: KnownEra): Why {
   const before = slotBefore(at, eras);
   const after = slotAfter(at, eras);
   const evidence = { ...definition(era), slot_before: before, slot_after: after };
@@ -109,10 +115,11 @@ function notDue({ at, eras, say }: SlotCase, era: Known): Why {
   return { code: 'not_due', slot: null, summary: `Not due at ${say(at)}: ${around}.`, evidence };
 }
 
-function notDueYet({ eras, say }: SlotCase, slot: number): Why {
-  const before = slotBefore(slot - 1, eras);
-  const summary = `Not due yet: the slot of ${say(slot)} is to come.`;
-  return { code: 'not_due', slot, summary, evidence: { slot_before: before, slot_after: slot } };
+function notDueYet({ eras, say }: SlotCase, slot: number, start: number): Why {
+  const jitter = start === slot ? '' : `, by its jitter at ${say(start)}`;
+  const summary = `Not due yet: the slot of ${say(slot)} is to come${jitter}.`;
+  const evidence = { slot_before: slotBefore(slot - 1, eras), slot_after: slot, window_start: start };
+  return { code: 'not_due', slot, summary, evidence };
 }
 
 /** The bound of a schedule that leaves an instant out. */
@@ -131,7 +138,7 @@ const unknown = (slot: number | null, missing: string, evidence: Why['evidence']
 });
 
 /** The definition in force, as far as it decides slots. */
-const definition = ({ since, state }: Known): Why['evidence'] => ({
+const definition = ({ since, state }: KnownEra): Why['evidence'] => ({
   version: state.version,
   in_force_since: since,
   schedule: scheduleWords(state.schedule).description.en,

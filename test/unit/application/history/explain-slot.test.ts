@@ -344,6 +344,19 @@ describe('ExplainSlot', () => {
     expect(late.summary).toContain('was made up for at 2026-01-05 08:22:00 +08:00 and runs on');
   });
 
+  it('knows that the jitter of a slot makes it later', async () => {
+    const schedule = { ...cronSchedule('*/5 * * * *', 'Asia/Shanghai'), jitterSec: 120 };
+    const scene = (await WhyScene.open({ schedule })).at(SLOT);
+    const early = await scene.why();
+    const start = Number(early.evidence['window_start']);
+    expect(early).toMatchObject({ code: 'not_due', slot: SLOT });
+    expect(early.summary).toMatch(/is to come, by its jitter at 2026-01-05 08:0[567]:/);
+    scene.at(start + 3000);
+    expect(await scene.why(start + 4000)).toMatchObject({ code: 'not_decided', evidence: { late_ms: 3000 } });
+    await scene.tick();
+    expect(await scene.why(start + 4000)).toMatchObject({ code: 'not_claimed', slot: SLOT });
+  });
+
   it('knows a run by hand by its slot', async () => {
     const scene = await WhyScene.open();
     const { store } = scene;
