@@ -22,9 +22,7 @@ import {
 } from './unrun-verdicts.js';
 import { watchSlow } from './watch-slow.js';
 
-/**
- * One run under its claim, from the decision whether it may begin to its end: finished, handed back, or claim lost.
- */
+/** One run under its claim, from the decision whether it may begin to its end: finished, handed back, or claim lost. */
 export class ClaimedRun implements AttemptListener {
   private readonly reports: RunReports;
   private readonly held: HeldClaim;
@@ -114,10 +112,10 @@ export class ClaimedRun implements AttemptListener {
       this.receiptUntil = null;
       if (result.outcome.status === 'success') return this.finish(this.reports.finished(result));
       this.failures++;
-      const delayMs = planRetryDelayMs(this.message.task.policy, this.failures, () =>
-        this.deps.random.next(),
-      );
-      if (delayMs === null) return this.finish(this.reports.finished(result));
+      const { policy } = this.message.task;
+      const delayMs = planRetryDelayMs(policy, this.failures, () => this.deps.random.next());
+      // A run that only waited on for its receipt, while others took its place, has no room for another attempt.
+      if (delayMs === null || this.answer.isSaturated) return this.finish(this.reports.finished(result));
       await this.waitForRetry(result, delayMs);
     }
   }
