@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DST_GAPS, DST_OVERLAPS } from '../domain/cron.js';
 import { CRON_DIALECTS } from '../domain/cron/cron-fields.js';
+import { zoneDataVersion } from '../domain/cron/time-zone.js';
 import { AxError, InvalidInput, messageOf } from '../domain/errors.js';
 import {
   environment,
@@ -34,7 +35,7 @@ let errorCode = 1;
 
 const program = new Command('ax')
   .description('A lightweight distributed scheduler for timed tasks.')
-  .version(version)
+  .version(`${version} (time zone data ${zoneDataVersion()})`)
   .showHelpAfterError();
 
 program

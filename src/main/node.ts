@@ -12,6 +12,7 @@ import { SystemRandom } from '../adapters/system/system-random.js';
 import { type PinoLogger } from '../adapters/telemetry/pino-logger.js';
 import { PrometheusMetrics } from '../adapters/telemetry/prometheus-metrics.js';
 import { type UseCases } from '../application/use-cases.js';
+import { zoneDataVersion } from '../domain/cron/time-zone.js';
 import { type Executor } from '../ports/executor.js';
 import { type Backend, openBackend } from './backend.js';
 import { type Config } from './config.js';
@@ -90,6 +91,7 @@ export class Node {
 
   async start(): Promise<void> {
     const { config, container, logger, metrics } = this;
+    metrics.gauge('zone_data_info', { version: zoneDataVersion() }, 1);
     this.newToken = (await this.useCases?.authenticate.prepare()) ?? null;
     const app = createHttpApp({
       useCases: this.useCases,

@@ -41,6 +41,7 @@ interface GaugeLabels {
   running_executions: Record<string, never>;
   tasks_without_worker: Record<string, never>;
   pool_workers: { pool: string };
+  zone_data_info: { version: string };
   clock_offset_seconds: Record<string, never>;
   clock_offset_error_seconds: Record<string, never>;
   clock_correction_seconds: Record<string, never>;

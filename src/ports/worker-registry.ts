@@ -13,6 +13,8 @@ export interface WorkerAnnouncement {
   /** It is about to end and takes nothing new. */
   readonly isDraining: boolean;
   readonly version: string;
+  /** Version of the time zone data of its process; absent from an older ax. */
+  readonly zoneData?: string;
   /** Epoch ms. */
   readonly startedAt: number;
   /** When it said this, epoch ms by its own clock. */

@@ -55,6 +55,7 @@ describe('pools in the API', () => {
         running: 2,
         draining: true,
         version: '0.1.0',
+        zone_data: '2025c',
         started_at: '2026-01-05T00:00:00.000Z',
         seen_at: '2026-01-05T00:00:00.000Z',
       },

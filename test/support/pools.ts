@@ -11,6 +11,7 @@ export const buildWorker = (overrides: Partial<WorkerAnnouncement> = {}): Worker
   running: 0,
   isDraining: false,
   version: '0.1.0',
+  zoneData: '2025c',
   startedAt: 1_767_571_200_000,
   seenAt: 1_767_571_200_000,
   ...overrides,

@@ -30,6 +30,7 @@ export const workerJson = (worker: WorkerAnnouncement): Readonly<Record<string, 
   running: worker.running,
   draining: worker.isDraining,
   version: worker.version,
+  zone_data: worker.zoneData ?? null,
   started_at: instantText(worker.startedAt),
   seen_at: instantText(worker.seenAt),
 });

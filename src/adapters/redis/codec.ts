@@ -106,6 +106,7 @@ const ANNOUNCEMENT = shapeOf<WorkerAnnouncement>({
   running: number,
   isDraining: flag,
   version: text,
+  zoneData: (value) => value === undefined || text(value),
   startedAt: number,
   seenAt: number,
 });

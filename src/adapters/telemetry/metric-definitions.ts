@@ -127,6 +127,10 @@ export const GAUGES: { readonly [N in GaugeName]: Definition<N> } = {
     help: 'Live workers of the pool, draining ones not counted; only on the leader.',
     labels: { pool: 'its name; _other: those beyond the first hundred' },
   },
+  zone_data_info: {
+    help: 'Always 1; replicas with different time zone data may compute different fire times.',
+    labels: { version: 'of the time zone data, such as 2025c' },
+  },
   clock_offset_seconds: { help: "Time reference − this machine's wall clock.", labels: {} },
   clock_offset_error_seconds: { help: 'How far off clock_offset_seconds may be.', labels: {} },
   clock_correction_seconds: {

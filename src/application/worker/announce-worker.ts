@@ -5,7 +5,7 @@ import { type WorkerAnnouncement, type WorkerRegistry } from '../../ports/worker
 /** What does not change while the worker lives. */
 export type WorkerIdentity = Pick<
   WorkerAnnouncement,
-  'instance' | 'node' | 'pools' | 'executors' | 'concurrency' | 'version'
+  'instance' | 'node' | 'pools' | 'executors' | 'concurrency' | 'version' | 'zoneData'
 >;
 
 /**

@@ -1,4 +1,6 @@
+import { fireAt } from '../jitter.js';
 import { type CronSchedule, FireTimes, type IntervalSchedule, type Schedule } from '../schedule.js';
+import { TaskSlots } from '../timetable.js';
 
 export const MINUTE_MS = 60_000;
 
@@ -28,6 +30,29 @@ export function beatsOf(schedule: Schedule, from: number, to: number): Beats {
       break;
     case 'cron':
       addCron(list, schedule, from, end);
+  }
+  return list;
+}
+
+/**
+ * The starts of a task in `[from, to)`: those of its schedule, each as much later as jitter moves it. A task that starts several times a
+ * minute is taken to start at its slots, from which jitter moves it by less than a minute.
+ */
+export function startsOf(
+  task: { readonly id: string; readonly schedule: Schedule },
+  from: number,
+  to: number,
+): Beats {
+  const { id, schedule } = task;
+  const jitterMs = schedule.type === 'once' ? 0 : schedule.jitterSec * 1000;
+  if (jitterMs === 0) return beatsOf(schedule, from, to);
+  const slots = beatsOf(schedule, from - jitterMs, to);
+  if (slots.gapMs < MINUTE_MS) return beatsOf(schedule, from, to);
+  const list = new BeatList();
+  const taskSlots = new TaskSlots({ schedule, former: [] }, new FireTimes(false));
+  for (const slot of slots.firstAt) {
+    const at = fireAt(taskSlots, id, slot);
+    if (at >= from && at < to) list.add(at, at, 1);
   }
   return list;
 }

@@ -1,6 +1,6 @@
 import { cronKey } from '../cron.js';
 import { FireTimes, type Schedule } from '../schedule.js';
-import { type Beats, beatsOf, MINUTE_MS } from './beats.js';
+import { type Beats, MINUTE_MS, startsOf } from './beats.js';
 import { type CollisionMinute, StartingTasks } from './collisions.js';
 import { addRuns, Load, type MinuteRange } from './load.js';
 import { canShift } from './shift-schedule.js';
@@ -72,7 +72,7 @@ export class Forecast {
 
   /** Yields the number of steps since the last time, at least once for each task. */
   *compute(): Generator<number> {
-    const keyed: KeyedTask[] = this.tasks.map((task) => ({ task, key: keyOf(task.schedule) }));
+    const keyed: KeyedTask[] = this.tasks.map((task) => ({ task, key: keyOf(task) }));
     // Equal schedules side by side, so that each is computed once; the longest look back serves the others.
     keyed.sort((a, b) => (a.key === b.key ? b.task.durationMs - a.task.durationMs : a.key < b.key ? -1 : 1));
     for (const [number, { task, key }] of keyed.entries()) yield this.add(task, key, number);
@@ -100,7 +100,7 @@ export class Forecast {
     const { begin, minutes } = this.range;
     const from = begin - Math.ceil(Math.min(task.durationMs, MAX_CARRY_MS) / MINUTE_MS) * MINUTE_MS;
     if (this.last?.key !== key || this.last.from > from) {
-      this.last = { key, from, beats: beatsOf(task.schedule, from, begin + minutes * MINUTE_MS) };
+      this.last = { key, from, beats: startsOf(task, from, begin + minutes * MINUTE_MS) };
     }
     return this.last.beats;
   }
@@ -119,7 +119,7 @@ export class Forecast {
     for (const task of movable.slice(0, MAX_TRIES)) {
       if (suggestions.length === MAX_SUGGESTIONS) break;
       const { begin, minutes } = this.range;
-      const beats = beatsOf(task.schedule, begin, begin + minutes * MINUTE_MS);
+      const beats = startsOf(task, begin, begin + minutes * MINUTE_MS);
       const suggestion = suggest(task, beats, minute, planned, this.range);
       yield beats.firstAt.length;
       if (suggestion === null) continue;
@@ -146,8 +146,7 @@ function* membersOf(keyed: readonly KeyedTask[], at: number): Generator<number, 
   let starts = false;
   for (const { task, key } of keyed) {
     if (key !== lastKey) {
-      const slot = times.next(task.schedule, at - 1);
-      starts = slot !== null && slot < at + MINUTE_MS;
+      starts = startsIn(task, at, times);
       lastKey = key;
       yield 1;
     }
@@ -156,10 +155,20 @@ function* membersOf(keyed: readonly KeyedTask[], at: number): Generator<number, 
   return members.sort((a, b) => b.durationMs - a.durationMs || (a.id < b.id ? -1 : 1));
 }
 
-const keyOf = (schedule: Schedule): string =>
-  schedule.type === 'cron'
-    ? `${cronKey(schedule)}|${schedule.startAt}|${schedule.endAt}`
-    : JSON.stringify(schedule);
+function startsIn(task: ForecastTask, at: number, times: FireTimes): boolean {
+  const { schedule } = task;
+  if (schedule.type !== 'once' && schedule.jitterSec > 0)
+    return startsOf(task, at, at + MINUTE_MS).starts.length > 0;
+  const slot = times.next(schedule, at - 1);
+  return slot !== null && slot < at + MINUTE_MS;
+}
+
+/** Jitter moves the starts of each task in its own way. */
+function keyOf({ id, schedule }: ForecastTask): string {
+  if (schedule.type !== 'cron') return `${id} ${JSON.stringify(schedule)}`;
+  const key = `${cronKey(schedule)}|${schedule.startAt}|${schedule.endAt}`;
+  return schedule.jitterSec === 0 ? key : `${key}|${id}`;
+}
 
 /** A load for each of the keys that most tasks have; the last is shared by the others, if there are any. */
 function loadsFor(

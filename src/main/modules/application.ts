@@ -24,6 +24,7 @@ import { Heartbeats } from '../../application/worker/heartbeats.js';
 import { ReceiptDesk } from '../../application/worker/receipt-desk.js';
 import { RunExecution } from '../../application/worker/run-execution.js';
 import { WorkerLoop } from '../../application/worker/worker-loop.js';
+import { zoneDataVersion } from '../../domain/cron/time-zone.js';
 import { lanesOf } from '../../domain/lane.js';
 import { TOKENS as T } from '../tokens.js';
 
@@ -188,7 +189,10 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
   );
   bind(T.watchPools).toResolvedValue(
     (leadership, registry, tasks, clock, metrics, logger) =>
-      new WatchPools({ leadership, registry, tasks, clock, metrics, logger }, LOOK_MS),
+      new WatchPools(
+        { leadership, registry, tasks, clock, metrics, logger },
+        { lookMs: LOOK_MS, zoneData: zoneDataVersion() },
+      ),
     [T.leadership, T.workerRegistry, T.tasks, T.clock, T.metrics, T.logger],
   );
   bind(T.deliverHooks).toResolvedValue(
@@ -289,6 +293,7 @@ export const workerModule = new ContainerModule(({ bind }) => {
           executors: [...executors.keys()],
           concurrency: config.concurrency,
           version: identity.version,
+          zoneData: zoneDataVersion(),
         },
         ANNOUNCEMENT_MS,
       ),

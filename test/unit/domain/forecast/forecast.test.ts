@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Forecast, type ForecastTask } from '../../../../src/domain/forecast/forecast.js';
+import { fireAt } from '../../../../src/domain/jitter.js';
+import { FireTimes } from '../../../../src/domain/schedule.js';
 import { createTask } from '../../../../src/domain/task.js';
+import { TaskSlots } from '../../../../src/domain/timetable.js';
 import { cronSchedule, definition, intervalSchedule } from '../definition.js';
 
 const MINUTE = 60_000;
@@ -64,6 +67,24 @@ describe('Forecast', () => {
       expect({ schedule, collisions: after.collisions }).toEqual({ schedule, collisions: [] });
       expect(after.total.startsTotal).toBe(forecastOf(tasks).total.startsTotal);
     }
+  });
+
+  it('lets jitter move each start as it will when it fires', () => {
+    const schedule = { ...cronSchedule('0 * * * *'), jitterSec: 900 };
+    const tasks = Array.from({ length: 20 }, (_, i) => task(`t${i}`, { schedule, durationMs: 1 }));
+    const { total, collisions } = forecastOf(tasks, 180);
+    expect(total.startsTotal).toBeGreaterThanOrEqual(60 - 20);
+    const times = new FireTimes();
+    for (let hour = 0; hour < 3; hour++) {
+      const counts = new Map<number, number>();
+      for (const { id } of tasks) {
+        const at = fireAt(new TaskSlots({ schedule, former: [] }, times), id, BEGIN + hour * 60 * MINUTE);
+        const minute = Math.floor((at - BEGIN) / MINUTE);
+        counts.set(minute, (counts.get(minute) ?? 0) + 1);
+      }
+      for (const [minute, count] of counts) expect(total.startsIn(minute)).toBe(count);
+    }
+    for (const { taskCount, tasks: listed } of collisions) expect(listed).toHaveLength(taskCount);
   });
 
   it('moves the phase of an interval and the instant of a single run', () => {
