@@ -44,49 +44,6 @@ describe('A run whose worker is lost', () => {
     await advance(HOUR);
   });
 
-  it.each(['dies', 'drains'])(
-    'between two attempts makes the next one when it was planned (%s)',
-    async (how) => {
-      scene.executor.script = () => failed();
-      await scene.publish({ ...IDEMPOTENT, retryCount: 2, retryIntervalSec: 600 });
-      const first = start('first');
-      await advance(60_000);
-      if (how === 'dies') first.crash();
-      else void first.stop();
-      await advance(31_000);
-      start('second');
-      await advance(500_000);
-      const states = (await scene.told()).slice(2);
-      const handedBack = how === 'dies' ? [] : ['handed_back pending'];
-      expect(states).toEqual([
-        'retry_planned retrying',
-        ...handedBack,
-        'claimed running',
-        'reclaimed retrying',
-      ]);
-      expect(attempts()).toEqual([1]);
-      await advance(600_000 - 591_000);
-      expect(attempts()).toEqual([1, 2]);
-      await advance(600_000);
-      expect(attempts()).toEqual([1, 2, 3]);
-      expect((await scene.ended())[0]).toMatchObject({ status: 'fail', attempt: 3, worker: 'second' });
-    },
-  );
-
-  it('between two attempts, and waits again with another worker, which is cancelled, makes none', async () => {
-    scene.executor.script = () => failed();
-    const [message] = await scene.publish({ ...IDEMPOTENT, retryCount: 2, retryIntervalSec: 600 });
-    const first = start('first');
-    await advance(60_000);
-    first.crash();
-    start('second');
-    await advance(60_000);
-    expect(await scene.cancel(message!)).toBe('requested');
-    await advance(0);
-    expect(await scene.endings()).toEqual(['fail cancelled']);
-    expect(attempts()).toEqual([1]);
-  });
-
   it('ends as outcome_unknown without a call, if the task is not idempotent', async () => {
     scene.executor.script = scene.executor.lasting(60_000);
     await scene.publish();
