@@ -5,6 +5,7 @@ import { AxError } from '../domain/errors.js';
 import { brokerProblems, brokersOf, isBrokerVariable } from './broker-variables.js';
 import { DEFAULT_MAX_WAITING } from '../ports/claims.js';
 import { egressRules } from './egress-variables.js';
+import { name, NAME, url, whole } from './config-fields.js';
 import { isSecretVariable, secretsOf } from './secret-variables.js';
 
 export type Role = 'all' | 'coordinator' | 'worker';
@@ -52,25 +53,6 @@ export interface Config {
   /** Null: this worker runs no shell tasks. */
   readonly shell: ShellConfig | null;
 }
-
-const whole = (min: number, max: number, fallback: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'is not a whole number')
-    .transform(Number)
-    .refine((n) => n >= min && n <= max, `must be from ${min} to ${max}`)
-    .default(fallback);
-
-const url = (protocols: readonly string[], example: string) =>
-  z
-    .string()
-    .refine(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
-      `give a URL such as ${example}`,
-    );
-
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const name = z.string().regex(NAME, 'use 1 to 64 letters, digits, ".", "_" or "-"');
 
 /** Every variable ax reads but those that name brokers and secrets, with its form and default; docs/configuration.md says what each is for. */
 const VARIABLES = {

@@ -1,6 +1,8 @@
 import { Container, type ContainerModule } from 'inversify';
 import { type Config } from './config.js';
-import { commonModule, coordinatorModule, workerModule } from './modules/application.js';
+import { commonModule } from './modules/common.js';
+import { coordinatorModule } from './modules/coordinator.js';
+import { workerModule } from './modules/worker.js';
 import { type Identity, TOKENS } from './tokens.js';
 
 /** What a role runs. */

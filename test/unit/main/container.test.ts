@@ -18,7 +18,8 @@ import {
   systemModule,
   telemetryModule,
 } from '../../../src/main/modules/adapters.js';
-import { coordinatorModule, workerModule } from '../../../src/main/modules/application.js';
+import { coordinatorModule } from '../../../src/main/modules/coordinator.js';
+import { workerModule } from '../../../src/main/modules/worker.js';
 import { type Identity, TOKENS } from '../../../src/main/tokens.js';
 
 type Mode = 'cluster' | 'embedded';

@@ -15,34 +15,18 @@ import { ExplainSlot } from '../../application/history/explain-slot.js';
 import { ForecastLoad } from '../../application/forecast/forecast-load.js';
 import { VerifyHistory } from '../../application/history/verify-history.js';
 import { QueryWorkers } from '../../application/pools/query-workers.js';
-import { Readiness } from '../../application/readiness.js';
 import { ManageTasks } from '../../application/tasks/manage-tasks.js';
 import { QueryTasks } from '../../application/tasks/query-tasks.js';
 import { RunTask } from '../../application/tasks/run-task.js';
-import { AnnounceWorker } from '../../application/worker/announce-worker.js';
-import { Heartbeats } from '../../application/worker/heartbeats.js';
-import { ReceiptDesk } from '../../application/worker/receipt-desk.js';
-import { RunExecution } from '../../application/worker/run-execution.js';
-import { WorkerLoop } from '../../application/worker/worker-loop.js';
 import { zoneDataVersion } from '../../domain/cron/time-zone.js';
-import { lanesOf } from '../../domain/lane.js';
 import { TOKENS as T } from '../tokens.js';
 
-/** A loop that has not finished a turn for this long does not do its work. */
-const STALE_AFTER_MS = 15_000;
 /** Slots and events that one request may verify: about half a minute of work, in between which everything else goes on. */
 const VERIFY = { maxSteps: 500_000 };
 /** One request to forecast: some seconds of work at most, in between which everything else goes on. */
 const FORECAST = { maxTasks: 20_000, maxSteps: 300_000_000 };
-/** Life of what a worker says of itself. A look at it comes later than the next word of a worker, so that a silent one is missed twice. */
-const ANNOUNCEMENT_MS = 15_000;
 const LOOK_MS = 10_000;
 const SWEEP = { sweepMs: 5000, graceMs: 10_000 };
-
-/** What every role has. */
-export const commonModule = new ContainerModule(({ bind }) => {
-  bind(T.readiness).toResolvedValue((clock) => new Readiness(clock, STALE_AFTER_MS), [T.clock]);
-});
 
 /** The use cases and the coordinator's loops; needs the stores. */
 export const coordinatorModule = new ContainerModule(({ bind }) => {
@@ -199,104 +183,5 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
     (hooks, executors, tracer, clock, metrics, logger, identity) =>
       new DeliverHooks({ hooks, executors, tracer, clock, metrics, logger, node: identity.node }),
     [T.hooks, T.executors, T.tracer, T.clock, T.metrics, T.logger, T.identity],
-  );
-});
-
-/** The worker's loops; needs the queue and the executors. */
-export const workerModule = new ContainerModule(({ bind }) => {
-  bind(T.heartbeats).toResolvedValue(
-    (claims, stops, clock, metrics, logger, config) =>
-      new Heartbeats({ claims, stops, clock, metrics, logger, claimTtlMs: config.claimTtlMs }),
-    [T.claims, T.stops, T.clock, T.metrics, T.logger, T.config],
-  );
-  bind(T.receiptDesk).toResolvedValue(
-    (receipts, clock, logger) => new ReceiptDesk({ receipts, clock, logger }),
-    [T.receipts, T.clock, T.logger],
-  );
-  bind(T.runExecution).toResolvedValue(
-    (
-      queue,
-      claims,
-      heartbeats,
-      executors,
-      lastOutcomes,
-      receipts,
-      receiptDesk,
-      tokenHash,
-      clock,
-      random,
-      tracer,
-      metrics,
-      logger,
-      identity,
-      config,
-    ) =>
-      new RunExecution({
-        queue,
-        claims,
-        heartbeats,
-        executors,
-        lastOutcomes,
-        receipts,
-        receiptDesk,
-        tokenHash,
-        clock,
-        random,
-        tracer,
-        metrics,
-        logger,
-        worker: identity.instance,
-        claimTtlMs: config.claimTtlMs,
-        maxWaiting: config.overlapLimit,
-        publicUrl: config.publicUrl,
-      }),
-    [
-      T.queue,
-      T.claims,
-      T.heartbeats,
-      T.executors,
-      T.lastOutcomes,
-      T.receipts,
-      T.receiptDesk,
-      T.tokenHash,
-      T.clock,
-      T.random,
-      T.tracer,
-      T.metrics,
-      T.logger,
-      T.identity,
-      T.config,
-    ],
-  );
-  bind(T.workerLoop).toResolvedValue(
-    (queue, runExecution, heartbeats, clock, metrics, logger, readiness, identity, config) =>
-      new WorkerLoop(
-        { queue, runExecution, heartbeats, clock, metrics, logger, readiness },
-        {
-          pools: lanesOf(config.pools, config.shell !== null),
-          concurrency: config.concurrency,
-          claimTtlMs: config.claimTtlMs,
-          drainMs: config.drainMs,
-          worker: identity.instance,
-        },
-      ),
-    [T.queue, T.runExecution, T.heartbeats, T.clock, T.metrics, T.logger, T.readiness, T.identity, T.config],
-  );
-  bind(T.announceWorker).toResolvedValue(
-    (registry, clock, logger, worker, executors, identity, config) =>
-      new AnnounceWorker(
-        { registry, clock, logger, worker },
-        {
-          instance: identity.instance,
-          node: identity.node,
-          pools: config.pools,
-          executors: [...executors.keys()],
-          concurrency: config.concurrency,
-          version: identity.version,
-          zoneData: zoneDataVersion(),
-        },
-        ANNOUNCEMENT_MS,
-      ),
-    [T.workerRegistry, T.clock, T.logger, T.workerLoop, T.executors, T.identity, T.config],
   );
 });
