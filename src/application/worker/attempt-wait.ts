@@ -45,12 +45,19 @@ export class AttemptWait {
       remove();
     }
     const outcome = outcomeOf(end, evidence);
-    return end === 'deadline' ? this.lastWord(outcome) : outcome;
+    if (end !== 'deadline') return outcome;
+    const last = await this.lastWord(outcome, signal);
+    return last ?? outcomeOf(signal.reason as StopReason, evidence);
   }
 
-  /** Ends the wait for good: what its receipt says, if the store has taken one, else `otherwise`. */
-  async lastWord(otherwise: Outcome): Promise<Outcome> {
-    const receipt = this.take(await this.deps.desk.close(this.executionId));
+  /**
+   * Ends the wait for good: what its receipt says, if the store has taken one, else `otherwise`; null if the run was stopped before the
+   * store answered.
+   */
+  async lastWord(otherwise: Outcome, signal: AbortSignal): Promise<Outcome | null> {
+    const came = await this.deps.desk.close(this.executionId, signal);
+    if (came === null) return null;
+    const receipt = this.take(came);
     return receipt === null ? otherwise : outcomeOf(receipt, otherwise.evidence);
   }
 

@@ -44,7 +44,7 @@ export class ClaimedRun implements AttemptListener {
     private readonly stop: AbortController,
   ) {
     this.held = new HeldClaim(deps, answer.claim, this.facts(), stop);
-    this.attempts = new RunAttempt(deps, message, stop.signal, this);
+    this.attempts = new RunAttempt(deps, message, stop.signal, this, () => this.held.isAlive());
     this.attempt = answer.previous?.attempt ?? 0;
     this.failures = answer.previous?.failures ?? 0;
     this.retryAt = answer.previous?.retryAt ?? null;
@@ -146,9 +146,8 @@ export class ClaimedRun implements AttemptListener {
     if (!(await this.held.isAlive()) || this.stop.signal.aborted) return null;
     await this.beginAttempt();
     if (this.stop.signal.aborted) return null;
-    const startedAt = clock.now();
     this.hasBegun = true;
-    return this.ended(startedAt, await this.attempts.run(executor, this.attempt));
+    return this.ended(clock.now(), await this.attempts.run(executor, this.attempt));
   }
 
   private ended(startedAt: number, outcome: Outcome): AttemptResult {

@@ -46,19 +46,25 @@ export class ReceiptDesk {
   }
 
   /**
-   * Ends the wait of an attempt whose time is over; everything that came for it until then. Nothing if the store does not answer: then
-   * the end of the run, or the next attempt, closes it.
+   * Ends the wait of an attempt whose time is over; everything that came for it until then. Repeated until the store has answered, since
+   * it may have taken a receipt that this worker has not seen; null if `signal` was aborted before.
    */
-  async close(executionId: string): Promise<readonly Receipt[]> {
-    const { receipts, logger } = this.deps;
-    try {
-      await receipts.close(executionId, LATE_MS);
-      const [came = []] = await receipts.read([executionId]);
-      return came;
-    } catch (error) {
-      logger.warn({ execution_id: executionId, err: error }, 'a wait that is over was not closed');
-      return [];
+  async close(executionId: string, signal: AbortSignal): Promise<readonly Receipt[] | null> {
+    const { receipts, clock, logger } = this.deps;
+    while (!signal.aborted) {
+      try {
+        await receipts.close(executionId, LATE_MS);
+        const [came = []] = await receipts.read([executionId]);
+        return came;
+      } catch (error) {
+        logger.warn(
+          { execution_id: executionId, err: error },
+          'a wait that is over was not closed, trying again',
+        );
+        await clock.sleep(POLL_MS, signal);
+      }
     }
+    return null;
   }
 
   private async watch(): Promise<void> {

@@ -27,6 +27,8 @@ export class RunAttempt {
     private readonly message: QueueMessage,
     private readonly signal: AbortSignal,
     private readonly listener: AttemptListener,
+    /** Whether the run is still ours for sure; asked last before the target is called. */
+    private readonly isOurs: () => Promise<boolean>,
   ) {}
 
   async run(executor: Executor, attempt: number): Promise<Outcome> {
@@ -35,14 +37,14 @@ export class RunAttempt {
     const token = awaitsReceipt(this.message.task.executor) ? tokenHash.newToken() : null;
     const wait = token === null ? null : this.receiptWait(attempt, tokenHash.of(token), timeoutMs);
     if (wait !== null) await this.open(wait);
-    if (this.signal.aborted) return this.stopped();
+    if (this.signal.aborted || !(await this.isOurs()) || this.signal.aborted) return this.stopped();
     const request = this.request(attempt, timeoutMs, token);
     const startedAt = clock.monotonicMs();
     const outcome = await this.execute(executor, request);
     if (outcome.status !== 'delivered') {
       // A target may have more to say than reached the executor, when the connection broke.
       const mayHaveSaid = wait !== null && outcome.status !== 'success' && !this.signal.aborted;
-      return mayHaveSaid ? this.wait().lastWord(outcome) : outcome;
+      return (mayHaveSaid ? await this.wait().lastWord(outcome, this.signal) : null) ?? outcome;
     }
     const leftMs = timeoutMs - (clock.monotonicMs() - startedAt);
     await this.listener.delivered(outcome.evidence, clock.now() + leftMs);

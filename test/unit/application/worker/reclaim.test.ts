@@ -1,11 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { total } from '../../../support/measured.js';
 import { RunScene } from '../../../support/run-scene.js';
+import { type HttpExecutorSpec } from '../../../../src/domain/executors/http-spec.js';
 import { failed, succeeded } from '../../../support/scripted-executor.js';
 
 const TTL_MS = 15_000;
 const HOUR = 3_600_000;
 const IDEMPOTENT = { isIdempotent: true };
+const RECEIPT: HttpExecutorSpec = {
+  type: 'http',
+  url: 'http://orders:8080/run',
+  method: 'POST',
+  headers: {},
+  ack: 'receipt',
+  signature: null,
+};
 
 describe('A run whose worker is lost', () => {
   let scene: RunScene;
@@ -43,6 +52,31 @@ describe('A run whose worker is lost', () => {
     expect(total(second.metrics, 'reclaims_total')).toBe(1);
     await advance(HOUR);
   });
+
+  it.each(['report', 'open'])(
+    'makes no further attempt, when it stood still in the call of %s until others had the run',
+    async (method) => {
+      const { executor } = scene;
+      executor.script = () => failed();
+      await scene.publish({ ...IDEMPOTENT, retryCount: 1, retryIntervalSec: 10 }, 1, 'task', RECEIPT);
+      const first = start('first');
+      await advance(9000);
+      let goOn = () => {};
+      first.redis.after = (called) =>
+        called === method ? new Promise((resolve) => (goOn = resolve)) : undefined;
+      await advance(1000);
+      first.redis.state = 'cut';
+      await advance(TTL_MS);
+      start('second');
+      await advance(TTL_MS);
+      expect(attempts()).toEqual([1, 3]);
+      first.redis.state = 'passing';
+      goOn();
+      await advance(1000);
+      expect(attempts()).toEqual([1, 3]);
+      expect(await scene.endings()).toEqual(['fail http_status']);
+    },
+  );
 
   it('ends as outcome_unknown without a call, if the task is not idempotent', async () => {
     scene.executor.script = scene.executor.lasting(60_000);
