@@ -12,6 +12,8 @@ const RULES: Readonly<Record<Breakage, readonly string[]>> = {
   no_unique_key: ['doubled'],
   no_generations: ['late_report'],
   no_epochs: ['twice'],
+  no_marks: ['max_concurrent'],
+  no_stops: ['stop'],
   publish_before_commit: ['stray_run'],
   from_now_on_takeover: ['lost'],
 };

@@ -7,12 +7,20 @@ import { type DecidedBatch, type TriggerRepo } from '../../src/ports/trigger-rep
 
 /** Ways to take a guarantee's ground away, to see that the checker notices. They exist in the simulation only. */
 export type Breakage =
-  'no_unique_key' | 'no_generations' | 'no_epochs' | 'publish_before_commit' | 'from_now_on_takeover';
+  | 'no_unique_key'
+  | 'no_generations'
+  | 'no_epochs'
+  | 'no_marks'
+  | 'no_stops'
+  | 'publish_before_commit'
+  | 'from_now_on_takeover';
 
 export const BREAKAGES: readonly Breakage[] = [
   'no_unique_key',
   'no_generations',
   'no_epochs',
+  'no_marks',
+  'no_stops',
   'publish_before_commit',
   'from_now_on_takeover',
 ];
@@ -56,6 +64,31 @@ export class ForgivingClaims implements Claims {
     return this.latest.get(claim.executionId) ?? claim;
   }
 }
+
+/** Has room for every run. */
+export const withoutMarks = (claims: Claims): Claims => ({
+  claim: ({ handle, message }, ...rest) => {
+    const { task } = message;
+    const policy = { ...task.policy, maxConcurrent: 1_000_000 };
+    return claims.claim({ handle, message: { ...message, task: { ...task, policy } } }, ...rest);
+  },
+  renew: (...args) => claims.renew(...args),
+  report: (...args) => claims.report(...args),
+  finish: (...args) => claims.finish(...args),
+  abandon: (...args) => claims.abandon(...args),
+  handBack: (...args) => claims.handBack(...args),
+});
+
+/** Hears of no stop while it runs. */
+export const deafToStops = (claims: Claims): Claims => ({
+  claim: (...args) => claims.claim(...args),
+  renew: async (...args) =>
+    (await claims.renew(...args)).map((answer) => (answer === 'lost' ? answer : 'alive')),
+  report: (...args) => claims.report(...args),
+  finish: (...args) => claims.finish(...args),
+  abandon: (...args) => claims.abandon(...args),
+  handBack: (...args) => claims.handBack(...args),
+});
 
 /** Sends what it decides before the transaction has ended. */
 export function publishingFirst(triggers: TriggerRepo, queue: () => Queue): TriggerRepo {

@@ -8,6 +8,8 @@ export interface Ending {
   /** Messages, reports and calls that are left. */
   readonly left: Readonly<Record<string, number>>;
   readonly promised: readonly string[];
+  /** Executions that somebody asked to cancel. */
+  readonly cancelled: ReadonlySet<string>;
   readonly revived: readonly { readonly id: string; readonly text: string }[];
   readonly isIdempotent: (taskId: string) => boolean;
   readonly wasDeleted: (taskId: string) => boolean;
@@ -20,12 +22,12 @@ export function checkRuns(events: readonly StoredEvent[], journal: Journal, endi
   const calls = new Map<string, Call[]>();
   for (const call of journal.of('call'))
     calls.set(call.executionId, [...(calls.get(call.executionId) ?? []), call]);
-  const answers = new Set(
-    journal
-      .of('answer')
-      .filter(({ text }) => text === 'success')
-      .map(({ executionId }) => executionId),
-  );
+  const receipts = journal
+    .of('receipt')
+    .filter(({ says, text }) => says === 'success' && text === 'accepted');
+  const answers = journal.of('answer').filter(({ text }) => text === 'success');
+  const successes = new Set([...answers, ...receipts].map(({ executionId }) => executionId));
+  const losses = journal.of('loss').map(({ at }) => at);
   const known = new Map(events.map((event) => [event.id, event]));
   const strays = [...calls.values()].flatMap(([first]) =>
     first === undefined || known.has(first.executionId)
@@ -35,7 +37,7 @@ export function checkRuns(events: readonly StoredEvent[], journal: Journal, endi
   const broken = events.flatMap((event) => {
     const own = calls.get(event.id) ?? [];
     const problems = [
-      ...endProblems(event, own, answers.has(event.id), ending),
+      ...endProblems(event, own, { hasSucceeded: successes.has(event.id), losses }, ending),
       ...(ending.isIdempotent(event.taskId) ? repeatProblems(own) : onceProblems(own)),
     ];
     return problems.map(([rule, text]) =>
@@ -53,7 +55,15 @@ export function checkRuns(events: readonly StoredEvent[], journal: Journal, endi
   const left = Object.entries(ending.left)
     .filter(([, count]) => count > 0)
     .map(([what, count]) => told('left_over', { ...none, executionId: '' }, `${count} ${what} at the end`));
-  return [...strays, ...broken, ...lost, ...revived, ...left, ...claimViolations(journal, known)];
+  return [
+    ...strays,
+    ...broken,
+    ...lost,
+    ...revived,
+    ...left,
+    ...afterwards(journal, losses),
+    ...claimViolations(journal, known),
+  ];
 }
 
 type Problem = readonly [rule: string, text: string];
@@ -62,21 +72,26 @@ type Problem = readonly [rule: string, text: string];
 function endProblems(
   event: StoredEvent,
   calls: readonly Call[],
-  hasSucceeded: boolean,
+  { hasSucceeded, losses }: { readonly hasSucceeded: boolean; readonly losses: readonly number[] },
   ending: Ending,
 ): Problem[] {
-  const { status, reason, taskId } = event;
+  const { id, status, reason, taskId } = event;
   const isIdempotent = ending.isIdempotent(taskId);
   const end = `${status} ${reason ?? ''}`.trim();
   if (['pending', 'running', 'retrying'].includes(status)) return [['unfinished', `is ${status} at the end`]];
-  // A recorded verdict, also of a run that may have begun; whether it was just, the claims' own book says.
-  if (reason === 'overlap') return [];
+  if (reason === 'cancelled' && !ending.cancelled.has(id))
+    return [['not_run', `ended as ${end}, and nobody asked for it`]];
   if (status === 'skipped') {
-    const isAllowed = reason === 'misfire' || reason === 'deleted';
+    const isAllowed = ['misfire', 'overlap', 'deleted', 'cancelled'].includes(reason ?? '');
     if (!isAllowed || (reason === 'deleted' && !ending.wasDeleted(taskId)))
       return [['not_run', `ended as ${end}`]];
-    return calls.length > 0 ? [['stray_run', `ended as ${end} and was run`]] : [];
+    const [first] = calls;
+    // A queue that lost data does not know that it was begun.
+    if (first === undefined || losses.some((at) => at >= first.at)) return [];
+    return [['stray_run', `ended as ${end} and was run`]];
   }
+  // Recorded verdicts of runs that may have begun; whether they are just, the claims' own book says.
+  if (reason === 'overlap' || reason === 'cancelled' || reason === 'replaced') return [];
   if (status === 'success') return hasSucceeded ? [] : [['untrue', 'is success, and no call succeeded']];
   if (reason === 'outcome_unknown' || reason === 'drained') {
     const isJust = !isIdempotent || (reason === 'outcome_unknown' && ending.wasDeleted(taskId));
@@ -105,6 +120,30 @@ function repeatProblems(calls: readonly Call[]): Problem[] {
     seen.set(key, call);
   }
   return problems;
+}
+
+/** Nothing of an execution begins after somebody was told that it has ended, and no call goes on when its claim has ended. */
+function afterwards(journal: Journal, losses: readonly number[]): Violation[] {
+  const ends = new Map<string, number>();
+  const open = new Map<string, Call>();
+  const violations: Violation[] = [];
+  for (const fact of journal.facts) {
+    if (fact.kind === 'told_end') ends.set(fact.executionId, fact.at);
+    else if (fact.kind === 'answer') open.delete(`${fact.node} ${fact.executionId}`);
+    else if (fact.kind === 'finish' || fact.kind === 'handBack' || fact.kind === 'abandon') {
+      const call = open.get(`${fact.node} ${fact.executionId}`);
+      if (call !== undefined)
+        violations.push(
+          told('runs_on', call, `${fact.node} ended its claim while attempt ${call.attempt} ran`),
+        );
+    } else if (fact.kind === 'call') {
+      open.set(`${fact.node} ${fact.executionId}`, fact);
+      const end = ends.get(fact.executionId);
+      if (end !== undefined && !losses.some((at) => at >= end))
+        violations.push(told('revived', fact, `begins attempt ${fact.attempt} after its end was told`));
+    }
+  }
+  return violations;
 }
 
 const claimViolations = (journal: Journal, known: ReadonlyMap<string, StoredEvent>): Violation[] =>

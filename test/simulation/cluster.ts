@@ -6,25 +6,32 @@ import { InProcessResults } from '../../src/adapters/embedded/in-process-results
 import { InProcessState } from '../../src/adapters/embedded/in-process-state.js';
 import { InProcessStops } from '../../src/adapters/embedded/in-process-stops.js';
 import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
+import { type Claims } from '../../src/ports/claims.js';
 import { type Queue } from '../../src/ports/queue.js';
-import { type Receipts } from '../../src/ports/receipts.js';
 import { type Results } from '../../src/ports/results.js';
-import { type Stops } from '../../src/ports/stops.js';
 import { type TriggerRepo } from '../../src/ports/trigger-repo.js';
 import { BASE } from '../support/builders.js';
 import { type CommitFault } from '../support/memory-store/memory-db.js';
 import { MemoryExecutionRepo } from '../support/memory-store/memory-execution-repo.js';
 import { MemoryTaskRepo } from '../support/memory-store/memory-task-repo.js';
 import { MemoryTriggerRepo } from '../support/memory-store/memory-trigger-repo.js';
-import { type Breakage, ForgivingClaims, publishingFirst, startingFromNow } from './breakage.js';
+import {
+  type Breakage,
+  ForgivingClaims,
+  publishingFirst,
+  startingFromNow,
+  withoutMarks,
+} from './breakage.js';
 import { Callees } from './callee.js';
 import { Chance } from './chance.js';
-import { ClaimWatch, grantKey, type Grants } from './claim-watch.js';
+import { type OpenCall } from './call-watch.js';
+import { grantKey, type Grants } from './claim-watch.js';
 import { Copier } from './copying-broker.js';
 import { replicaOf } from './failover.js';
 import { Journal } from './journal.js';
 import { Machine } from './machine.js';
 import { COORDINATORS, type Plan } from './plan.js';
+import { QueueWatch } from './queue-watch.js';
 import { VirtualTime } from './virtual-time.js';
 import { WatchedStore } from './watched-store.js';
 
@@ -32,9 +39,8 @@ interface Broker {
   readonly state: InProcessState;
   readonly queue: Queue;
   readonly results: Results;
-  readonly watch: ClaimWatch;
-  readonly stops: Stops;
-  readonly receipts: Receipts;
+  readonly receipts: InProcessReceipts;
+  readonly watch: QueueWatch;
 }
 
 /** All that the nodes of one simulation share, and the nodes. */
@@ -54,6 +60,8 @@ export class Cluster {
   broker: Broker;
   lock: InProcessLock;
   private readonly ofCommits: Chance;
+  /** Calls to targets that have not ended. */
+  readonly openCalls = new Set<OpenCall>();
   private readonly grants: Grants = new Map();
   private queueLives = 0;
   private nodes = 0;
@@ -61,7 +69,7 @@ export class Cluster {
 
   constructor(
     { seed, machines }: Pick<Plan, 'seed' | 'machines'>,
-    private readonly breakage: Breakage | null,
+    readonly breakage: Breakage | null,
   ) {
     const chance = new Chance(seed);
     this.ofCommits = chance.named('commits');
@@ -83,6 +91,7 @@ export class Cluster {
 
   /** The queue goes on, empty and with another epoch. */
   loseQueue(): void {
+    this.journal.add({ kind: 'loss', text: 'is empty' });
     this.broker = this.newBroker();
   }
 
@@ -93,9 +102,10 @@ export class Cluster {
     let takeOver = (): void => undefined;
     broker.watch.whenUpToDate(() => {
       const bringBack = broker.watch.remember();
-      const promote = replicaOf(broker.state);
+      const promote = replicaOf(broker.state, broker.receipts);
       takeOver = () => {
         if (this.broker !== broker) return;
+        this.journal.add({ kind: 'loss', text: 'fails over' });
         promote(this.breakage === 'no_epochs' ? broker.state.epoch : `life-${life}`);
         bringBack(life);
         for (const machine of this.machines.values()) machine.endWaits();
@@ -139,6 +149,8 @@ export class Cluster {
       case 'no_unique_key':
       case 'no_generations':
       case 'no_epochs':
+      case 'no_marks':
+      case 'no_stops':
       case null:
         return triggers;
     }
@@ -147,16 +159,25 @@ export class Cluster {
   private newBroker(): Broker {
     const life = (this.queueLives += 1);
     const state = new InProcessState(this.time, `life-${life}`);
-    const claims = new InProcessClaims(state);
-    const granted = this.breakage === 'no_generations' ? new ForgivingClaims(claims) : claims;
-    const watch = new ClaimWatch(granted, this.journal, () => this.time.monotonicMs(), life, this.grants);
+    const receipts = new InProcessReceipts(this.time);
+    const ports = { claims: this.claimsOf(state), stops: new InProcessStops(state), receipts };
+    const { journal, grants, openCalls } = this;
     return {
       state,
       queue: this.copier.queue(new InProcessQueue(state)),
       results: this.copier.results(new InProcessResults(state)),
-      watch,
-      stops: new InProcessStops(state),
-      receipts: new InProcessReceipts(this.time),
+      receipts,
+      watch: new QueueWatch(ports, life, {
+        ...{ journal, grants, openCalls },
+        nowMs: () => this.time.monotonicMs(),
+        isReachable: (worker) => this.machines.get(worker.split('.')[0] ?? '')?.isReachable ?? false,
+      }),
     };
+  }
+
+  private claimsOf(state: InProcessState): Claims {
+    const claims = new InProcessClaims(state);
+    if (this.breakage === 'no_marks') return withoutMarks(claims);
+    return this.breakage === 'no_generations' ? new ForgivingClaims(claims) : claims;
   }
 }

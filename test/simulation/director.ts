@@ -14,6 +14,8 @@ const ACTOR = { name: 'someone', traceparent: null };
 export class Director {
   /** Events of manual runs that were promised to a caller. */
   readonly promised: string[] = [];
+  /** Executions that somebody asked to cancel. */
+  readonly cancelled = new Set<string>();
   private isOver = false;
 
   constructor(private readonly cluster: Cluster) {}
@@ -64,6 +66,8 @@ export class Director {
       case 'delete':
       case 'run':
         return void this.ask(step);
+      case 'cancel':
+        return void this.cancel(step);
       case 'crash': {
         const machine = this.machine(step.node);
         return machine.roads.set(step.trap, () => {
@@ -117,9 +121,8 @@ export class Director {
 
   /** A user's wish, to a coordinator that runs; some get an error for an answer, as users do. */
   private async ask(step: Extract<Step, { task: string }>): Promise<void> {
-    const apis = [...this.cluster.machines.values()].flatMap(({ api }) => (api === null ? [] : [api]));
-    const api = apis[step.at % Math.max(1, apis.length)];
-    if (api === undefined) return;
+    const api = this.apiAt(step.at);
+    if (api === null) return;
     const { manage, run } = api;
     try {
       switch (step.do) {
@@ -137,6 +140,28 @@ export class Director {
     } catch (error) {
       this.cluster.journal.add({ kind: 'step', text: `${step.do} ${step.task}: ${messageOf(error)}` });
     }
+  }
+
+  private async cancel({ at, place }: Extract<Step, { do: 'cancel' }>): Promise<void> {
+    const { store, journal } = this.cluster;
+    const { unended } = store;
+    const id = unended[Math.round(place * (unended.length - 1))];
+    const api = this.apiAt(at);
+    if (id === undefined || api === null) return;
+    this.cancelled.add(id);
+    try {
+      const { result, execution } = await api.cancel.cancel(id, ACTOR);
+      if (result === 'requested') return;
+      const text = `${result}, ${execution.status} ${execution.reason ?? ''}`;
+      journal.add({ kind: 'told_end', executionId: id, text });
+    } catch (error) {
+      journal.add({ kind: 'step', text: `cancel ${id}: ${messageOf(error)}` });
+    }
+  }
+
+  private apiAt(at: number): NonNullable<Machine['api']> | null {
+    const apis = [...this.cluster.machines.values()].flatMap(({ api }) => (api === null ? [] : [api]));
+    return apis[at % Math.max(1, apis.length)] ?? null;
   }
 
   /** Enabled or not, it stays so. */
@@ -175,7 +200,7 @@ function definitionOf(
       url: 'http://127.0.0.1:9/',
       method: 'POST',
       headers: {},
-      ack: 'response',
+      ack: spec.ack,
       signature: null,
     },
     params: null,

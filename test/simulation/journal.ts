@@ -21,12 +21,26 @@ export type Fact = { readonly at: number } & (
       readonly text: string;
     }
   | {
-      readonly kind: 'claim' | 'finish' | 'abandon' | 'handBack' | 'lost';
+      readonly kind: 'claim' | 'wait' | 'finish' | 'abandon' | 'handBack' | 'lost';
       readonly node: string;
       readonly executionId: string;
       readonly generation: number;
       readonly text: string;
     }
+  | {
+      /** Of a target: what became of a receipt that it sent. */
+      readonly kind: 'receipt';
+      readonly executionId: string;
+      readonly attempt: number;
+      readonly says: 'success' | 'fail' | 'progress';
+      readonly text: string;
+    }
+  /** What the queue answered to a cancel. */
+  | { readonly kind: 'cancel'; readonly executionId: string; readonly text: string }
+  /** Whoever asked for a cancel was told that the run has ended. */
+  | { readonly kind: 'told_end'; readonly executionId: string; readonly text: string }
+  /** The queue has lost data. */
+  | { readonly kind: 'loss'; readonly text: string }
   | { readonly kind: 'violation'; readonly rule: string; readonly executionId: string; readonly text: string }
 );
 

@@ -8,9 +8,12 @@ import { CoordinatorNode, type CoordinatorPorts } from '../support/coordinator-n
 import type { Link } from '../support/link.js';
 import { type Queue } from '../../src/ports/queue.js';
 import { type Results } from '../../src/ports/results.js';
+import { type Receipts } from '../../src/ports/receipts.js';
 import { type Stops } from '../../src/ports/stops.js';
+import { CancelExecution } from '../../src/application/executions/cancel-execution.js';
 import { RecordingLogger, RecordingMetrics } from '../support/recording.js';
 import { WorkerNode } from '../support/worker-node.js';
+import { deafToStops } from './breakage.js';
 import { type Chance } from './chance.js';
 import { SimulatedExecutor } from './callee.js';
 import { type Cluster } from './cluster.js';
@@ -20,6 +23,8 @@ import { Roads } from './roads.js';
 
 /** Whoever waits for messages waits longer than in production, since most of the cost of an idle hour is asking again. */
 const PATIENCE = 10;
+/** Lines are short, so that they are sometimes full and never last for hours. */
+const MAX_WAITING = 6;
 
 class Deaf extends RecordingMetrics {
   override count(): void {}
@@ -43,7 +48,8 @@ export class Machine {
   readonly roads: Roads;
   node: CoordinatorNode | WorkerNode | null = null;
   /** Of a coordinator that runs. */
-  api: { readonly manage: ManageTasks; readonly run: RunTask } | null = null;
+  api: { readonly manage: ManageTasks; readonly run: RunTask; readonly cancel: CancelExecution } | null =
+    null;
   /** Of the process that runs. */
   private life: string | null = null;
   private lives = 0;
@@ -111,6 +117,11 @@ export class Machine {
     this.waits.clear();
   }
 
+  /** Whether answers of the queue come through to it. */
+  get isReachable(): boolean {
+    return this.linkOf('redis')?.state === 'passing' && !this.clock.isPaused && this.roads.slowMs.redis === 0;
+  }
+
   private linkOf(side: Side): Link | null {
     if (this.node === null) return null;
     return side === 'store' && this.node instanceof CoordinatorNode ? this.node.store : this.node.redis;
@@ -148,30 +159,36 @@ export class Machine {
     const registry = new InProcessWorkerRegistry(clock);
     const manage = new ManageTasks({ tasks, wakeup, registry, clock, ids });
     const run = new RunTask({ tasks, triggers, queue, tracer, clock, ids, ...quiet, node: life });
-    this.api = { manage, run };
+    const cancel = new CancelExecution({
+      tasks,
+      executions: node.store.to(() => cluster.executions),
+      stops: node.redis.to(() => cluster.broker.watch.stops),
+      audit: node.store.to(() => cluster.store.auditLog),
+      ...{ clock, ...quiet, node: life },
+    });
+    this.api = { manage, run, cancel };
     return node;
   }
 
   private worker(life: string, quiet: { metrics: Deaf; logger: Mute }): WorkerNode {
     const { cluster, clock } = this;
-    const claimOf = (executionId: string) => cluster.claimOf(executionId, life);
-    const executor = new SimulatedExecutor(
-      { name: life, clock, claimOf },
-      cluster.time,
-      cluster.callees,
-      cluster.journal,
-    );
+    const executor = new SimulatedExecutor(life, clock, cluster);
     const queue = this.queue();
-    const stops = this.stops();
+    const isDeaf = cluster.breakage === 'no_stops';
+    const stops = isDeaf ? { subscribe: () => () => undefined } : this.stops();
     const ports = {
       clock,
       get broker() {
-        const { watch, receipts } = cluster.broker;
-        return { queue, claims: watch.port, stops, receipts };
+        const { claims, receipts } = cluster.broker.watch;
+        return { queue, claims: isDeaf ? deafToStops(claims) : claims, stops, receipts: listening(receipts) };
       },
     };
+    const listening = (receipts: Receipts) => this.hearing(receipts);
     const executors = new Map([[executor.type, executor]]);
-    const node = new WorkerNode(ports, life, { ...quiet, executors, concurrency: 20, drainMs: 10_000 });
+    const node = new WorkerNode(ports, life, {
+      ...{ ...quiet, executors, concurrency: 20, drainMs: 10_000 },
+      maxWaiting: MAX_WAITING,
+    });
     this.roads.lay(node.redis, 'redis');
     return node;
   }
@@ -192,9 +209,24 @@ export class Machine {
   private stops(): Pick<Stops, 'subscribe'> {
     return {
       subscribe: (listener) => {
-        const unsubscribe = this.cluster.broker.stops.subscribe((executionId, reason) =>
+        const unsubscribe = this.cluster.broker.watch.stops.subscribe((executionId, reason) =>
           this.clock.whenAwake(() => listener(executionId, reason)),
         );
+        this.subscriptions.push(unsubscribe);
+        return unsubscribe;
+      },
+    };
+  }
+
+  /** Receipts, which a stopped process hears of when it goes on. */
+  private hearing(receipts: Receipts): Receipts {
+    return {
+      open: (wait) => receipts.open(wait),
+      read: (ids) => receipts.read(ids),
+      close: (id, keepMs) => receipts.close(id, keepMs),
+      post: (...args) => receipts.post(...args),
+      subscribe: (listener) => {
+        const unsubscribe = receipts.subscribe((id) => this.clock.whenAwake(() => listener(id)));
         this.subscriptions.push(unsubscribe);
         return unsubscribe;
       },

@@ -1,4 +1,9 @@
-import { DEFAULT_POLICY, type MisfirePolicy, type Policy } from '../../src/domain/policy.js';
+import {
+  DEFAULT_POLICY,
+  type MisfirePolicy,
+  type OverlapPolicy,
+  type Policy,
+} from '../../src/domain/policy.js';
 import { Chance } from './chance.js';
 
 export const COORDINATORS = ['c1', 'c2', 'c3'] as const;
@@ -15,6 +20,8 @@ export type Timing =
 export interface Spec {
   readonly timing: Timing;
   readonly policy: Policy;
+  /** Whether its target answers at once, or takes a run over and sends a receipt. */
+  readonly ack: 'response' | 'receipt';
 }
 
 export type Side = 'store' | 'redis';
@@ -26,6 +33,8 @@ export type Step = { readonly at: number } & (
   | { readonly do: 'create' | 'edit'; readonly task: string; readonly spec: Spec }
   | { readonly do: 'toggle'; readonly task: string; readonly isEnabled: boolean }
   | { readonly do: 'delete' | 'run'; readonly task: string }
+  /** Of the executions that have not ended, the one at this place between the oldest, 0, and the newest, 1. */
+  | { readonly do: 'cancel'; readonly place: number }
   | { readonly do: 'crash' | 'pause'; readonly node: string; readonly ms: number; readonly trap: Trap }
   /** What the queue does within `ms` is lost then. */
   | { readonly do: 'fail_over'; readonly node: string; readonly ms: number; readonly trap: Trap }
@@ -63,11 +72,12 @@ const SECOND = 1000;
 /** Most slots lie on multiples of this: a change right after one meets clocks that have not seen it yet. */
 const MEETING = 5 * SECOND;
 const FAULTS_PER_HOUR = 52;
+const CANCELS_PER_HOUR = 30;
 const INTERVALS = [5, 5, 10, 11, 30, 47, 60, 90, 180, 600];
 const CRON_MINUTES = [[0, 15, 30, 45], [7], [0, 10, 20, 30, 40, 50], [3, 33], [1, 4, 9, 16, 25, 36, 49]];
 const STORE_CALLS = ['decideDue', 'apply', 'nextDueAt', 'unsettled'];
-const QUEUE_CALLS = ['publish', 'acquire', 'epoch', 'states', 'acknowledge', 'depth'];
-const WORKER_CALLS = ['take', 'claim', 'renew', 'report', 'finish'];
+const QUEUE_CALLS = ['publish', 'cancel', 'acquire', 'epoch', 'states', 'acknowledge', 'depth'];
+const WORKER_CALLS = ['take', 'claim', 'renew', 'report', 'finish', 'handBack', 'open', 'read', 'close'];
 
 /** The same plan for the same seed and length. */
 export function planOf(seed: string, hours: number): Plan {
@@ -83,6 +93,8 @@ export function planOf(seed: string, hours: number): Plan {
   const steps = [...created];
   const count = Math.max(2, Math.round(FAULTS_PER_HOUR * hours));
   for (let i = 0; i < count; i++) steps.push(faultAt(chance.int(15 * SECOND, ms), chance));
+  for (let i = 0; i < Math.max(1, Math.round(CANCELS_PER_HOUR * hours)); i++)
+    steps.push({ at: chance.int(15 * SECOND, ms), do: 'cancel', place: chance.pick([0, 1, chance.next()]) });
   for (const { task, isIdempotent } of tasks)
     steps.push(...changesOf(task, ms, chance, () => specOf(chance, isIdempotent)));
   const machines = [
@@ -99,14 +111,16 @@ function specOf(chance: Chance, isIdempotent: boolean): Spec {
     timeoutSec: chance.pick([5, 20, 60]),
     retryCount: isIdempotent ? chance.pick([0, 0, 2, 3]) : 0,
     retryIntervalSec: chance.pick([1, 5]),
-    maxConcurrent: chance.pick([1, 1, 2, 5]),
+    maxConcurrent: chance.pick([1, 1, 2, 3]),
+    overlapPolicy: chance.pick<OverlapPolicy>(['skip', 'queue', 'queue', 'replace']),
     misfirePolicy: chance.pick<MisfirePolicy>(['fire_once', 'fire_once', 'skip', 'catch_up']),
     windowSec: chance.pick([2, 5, 5, 15]),
   };
+  const ack = chance.pick(['response', 'response', 'receipt'] as const);
   const kind = chance.next();
-  if (kind < 0.75) return { policy, timing: { type: 'interval', everySec: chance.pick(INTERVALS) } };
-  if (kind < 0.9) return { policy, timing: { type: 'cron', minutes: chance.pick(CRON_MINUTES) } };
-  return { policy, timing: { type: 'once', inSec: chance.int(20, 900) } };
+  if (kind < 0.75) return { policy, ack, timing: { type: 'interval', everySec: chance.pick(INTERVALS) } };
+  if (kind < 0.9) return { policy, ack, timing: { type: 'cron', minutes: chance.pick(CRON_MINUTES) } };
+  return { policy, ack, timing: { type: 'once', inSec: chance.int(20, 900) } };
 }
 
 /** Toggles, edits, deletions and runs by hand; idempotence stays what it was, since runs are judged by it. */

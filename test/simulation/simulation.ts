@@ -2,6 +2,7 @@ import { type Policy } from '../../src/domain/policy.js';
 import { type Breakage } from './breakage.js';
 import { checkRuns } from './check-runs.js';
 import { checkSlots, type Violation } from './check-slots.js';
+import { leftIn } from './broker-left.js';
 import { Cluster } from './cluster.js';
 import { Director } from './director.js';
 import { type Fact } from './journal.js';
@@ -45,8 +46,9 @@ export async function simulate(plan: Plan, breakage: Breakage | null = null): Pr
   const left = {
     messages: await cluster.broker.queue.depth(),
     reports: (await cluster.broker.results.backlog()).depth,
-    calls: callees.open,
-    timers: time.pending,
+    calls: cluster.openCalls.size,
+    timers: time.pending - callees.sending,
+    ...leftIn(cluster.broker, callees.tokens),
   };
   const violations = [
     ...checkSlots(store.audit, events),
@@ -54,6 +56,7 @@ export async function simulate(plan: Plan, breakage: Breakage | null = null): Pr
       left,
       promised: director.promised,
       revived: store.revived,
+      cancelled: director.cancelled,
       isIdempotent: (taskId) => policiesOf(taskId).some(({ isIdempotent }) => isIdempotent),
       wasDeleted: (taskId) => deleted.has(taskId),
       leastAttempts: (taskId) => 1 + Math.min(...policiesOf(taskId).map(({ retryCount }) => retryCount)),

@@ -36,7 +36,15 @@ function lineOf(fact: Fact): string {
       return `${fact.node} calls the target of ${fact.executionId}, attempt ${fact.attempt}, generation ${fact.generation}`;
     case 'answer':
       return `${fact.node} would hear of ${fact.executionId}, attempt ${fact.attempt}: ${fact.text}`;
+    case 'receipt':
+      return `the target sends the receipt ${fact.says} of ${fact.executionId}, attempt ${fact.attempt}: ${fact.text}`;
+    case 'cancel':
+    case 'told_end':
+      return `cancel of ${fact.executionId}: ${fact.text}`;
+    case 'loss':
+      return `! the queue ${fact.text}`;
     case 'claim':
+    case 'wait':
     case 'finish':
     case 'abandon':
     case 'handBack':

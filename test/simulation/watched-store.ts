@@ -1,5 +1,5 @@
 import { isTerminal } from '../../src/domain/execution.js';
-import { type AuditEntry } from '../../src/ports/audit.js';
+import { type AuditEntry, type AuditLog } from '../../src/ports/audit.js';
 import { type TriggerEvent } from '../../src/domain/trigger.js';
 import { type ExecutionState, MemoryDb } from '../support/memory-store/memory-db.js';
 import { type VirtualTime } from './virtual-time.js';
@@ -56,6 +56,16 @@ export class WatchedStore {
   get isQuiet(): boolean {
     return this.db.unreported.size === 0 && this.db.unsettled.size === 0;
   }
+
+  /** Of all executions that have not ended. */
+  get unended(): string[] {
+    return [...this.db.unreported.keys(), ...this.db.unsettled.keys()].sort();
+  }
+
+  readonly auditLog: AuditLog = {
+    append: async (entry) => this.db.transaction((tx) => tx.audit(entry)),
+    list: async () => [],
+  };
 
   get audit(): readonly AuditEntry[] {
     return this.db.audit;

@@ -34,6 +34,7 @@ export interface WorkerNodeOptions {
   readonly concurrency: number;
   readonly claimTtlMs: number;
   readonly drainMs: number;
+  readonly maxWaiting: number;
   readonly executors: ReadonlyMap<string, Executor>;
   readonly metrics: RecordingMetrics;
   readonly logger: RecordingLogger;
@@ -59,6 +60,7 @@ export class WorkerNode {
     this.logger = options.logger ?? new RecordingLogger();
     const { metrics, logger, redis } = this;
     const { concurrency = 100, claimTtlMs = 15_000, drainMs = 30_000 } = options;
+    const { maxWaiting = DEFAULT_MAX_WAITING } = options;
     const executors = options.executors ?? new Map();
     const queue = redis.to(() => harness.broker.queue);
     const claims = redis.to(() => harness.broker.claims);
@@ -89,7 +91,7 @@ export class WorkerNode {
       logger,
       worker: name,
       claimTtlMs,
-      maxWaiting: DEFAULT_MAX_WAITING,
+      maxWaiting,
       publicUrl: 'http://ax:8080',
     });
     const { runExecution, heartbeats, readiness } = this;

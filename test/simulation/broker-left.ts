@@ -1,0 +1,22 @@
+import { type InProcessReceipts } from '../../src/adapters/embedded/in-process-receipts.js';
+import { type InProcessState } from '../../src/adapters/embedded/in-process-state.js';
+
+interface Wait {
+  readonly state: string;
+  readonly tokenHash: string;
+}
+
+/** What is left in a broker of runs that have all ended: in lines, of stops, and of waits whose token a target has. */
+export function leftIn(
+  { state, receipts }: { readonly state: InProcessState; readonly receipts: InProcessReceipts },
+  tokens: ReadonlySet<string>,
+): Readonly<Record<string, number>> {
+  const lines = Reflect.get(state.lines, 'byTask') as ReadonlyMap<string, readonly unknown[]>;
+  const reasons = Reflect.get(state.stops, 'reasons') as ReadonlyMap<string, unknown>;
+  const waits = [...(Reflect.get(receipts, 'waits') as ReadonlyMap<string, Wait>).values()];
+  return {
+    waiters: [...lines.values()].reduce((sum, line) => sum + line.length, 0),
+    stops: reasons.size,
+    waits: waits.filter((wait) => wait.state !== 'closed' && tokens.has(wait.tokenHash)).length,
+  };
+}

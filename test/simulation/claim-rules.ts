@@ -1,0 +1,70 @@
+import { type ClaimAnswer, type ClaimTerms, DEFAULT_MAX_WAITING } from '../../src/ports/claims.js';
+import { type QueueMessage } from '../../src/ports/queue.js';
+import { type RunBook, type Watched } from './run-book.js';
+
+interface Asked {
+  readonly worker: string;
+  /** The latest claim in the book. */
+  readonly before: Watched | undefined;
+  readonly answer: ClaimAnswer;
+  readonly terms: ClaimTerms | undefined;
+}
+
+/** What the book, as it is before it, has to say against the answer to a claim; `text` describes it. */
+export function claimProblems(
+  book: RunBook,
+  { event, task }: QueueMessage,
+  { worker, before, answer, terms = {} }: Asked,
+): { readonly problems: readonly (readonly [rule: string, text: string])[]; readonly text: string } {
+  const { id, taskId, slot } = event;
+  const { maxConcurrent: limit, overlapPolicy } = task.policy;
+  const others = book.marksOf(taskId, id).length;
+  const ahead = book.countAhead(taskId, { id, slot });
+  const room = `${others} others of ${limit} run, ${ahead} wait before it`;
+  const of = before === undefined ? '' : ` after generation ${before.generation} of ${before.worker}`;
+  const problems: [rule: string, text: string][] = [];
+  const check = (isGood: boolean, rule: string, text: string) => {
+    if (!isGood) problems.push([rule, text]);
+  };
+  check(
+    before?.state !== 'finished' && !book.isLive(id),
+    'two_claims',
+    `${worker} got a claim that ${before?.worker} holds, or of a run that has ended`,
+  );
+  const hasRoom = others + ahead < limit;
+  if (answer.outcome === 'waiting') {
+    check(!hasRoom && overlapPolicy !== 'skip', 'false_overlap', `waits while ${room}`);
+    check(!book.stops.has(id), 'stop', 'waits, and was asked to stop');
+    return { problems, text: `${room}${of}` };
+  }
+  if (answer.outcome !== 'claimed') return { problems, text: '' };
+  const { claim, isSaturated, stop } = answer;
+  if (before !== undefined)
+    check(
+      claim.generation > before.generation,
+      'generation',
+      `generation ${claim.generation} after ${before.generation}`,
+    );
+  const asked = book.stops.get(id)?.reason ?? null;
+  check(stop === asked, 'stop', `claimed with the stop ${stop}, not ${asked}`);
+  if (stop === null && !isSaturated) {
+    check(others < limit, 'max_concurrent', `claimed while ${room}`);
+    check(others >= limit || hasRoom, 'overtaken', `claimed while ${room}`);
+  }
+  if (isSaturated) {
+    const isInLine = book.line(taskId).some((waiter) => waiter.id === id);
+    const most = terms.maxWaiting ?? DEFAULT_MAX_WAITING;
+    const mayNotWait = {
+      skip: true,
+      queue: !isInLine && before === undefined && book.line(taskId).length >= most,
+      replace: book.neighbours(taskId, id).newer.length >= limit,
+    };
+    check(
+      !hasRoom && mayNotWait[overlapPolicy],
+      'false_overlap',
+      `saturated under ${overlapPolicy} while ${room}`,
+    );
+  }
+  const what = isSaturated ? 'saturated, ' : stop === null ? '' : `${stop}, `;
+  return { problems, text: `${what}${room}${of}` };
+}
