@@ -35,14 +35,16 @@ export class CallWatch {
       this.journal.add({ kind: 'violation', rule, executionId, text: `attempt ${attempt} begins, ${text}` });
     const run = book.run(executionId);
     const isOwn = run?.worker === worker && run.generation === grant.generation && run.state === 'live';
-    if (!isOwn || run.endsAt + DRIFT_MS <= book.nowMs())
-      return tell('dead_call', `and the claim of ${worker} is over`);
+    // One that was asserted has the life that an earlier queue gave it, until it is renewed.
+    const isAsserted = run?.limit === null;
+    const isOver = run !== undefined && !isAsserted && run.endsAt + DRIFT_MS <= book.nowMs();
+    if (!isOwn || isOver) return tell('dead_call', `and the claim of ${worker} is over`);
     if (!run.hasMark) tell('unmarked_call', `and ${worker} holds no mark`);
     const asked = book.stops.get(executionId);
     if (asked !== undefined && book.nowMs() - asked.at > STOP_MS)
       tell('stop', `${book.nowMs() - asked.at} ms after it was ${asked.reason}`);
     const receipt = book.receipts.get(executionId);
-    if (receipt?.kind === 'success' && receipt.attempt <= run.lastDelivered)
+    if (receipt?.kind === 'success' && receipt.attempt === run.lastDelivered)
       tell('receipt', `and the receipt of attempt ${receipt.attempt} says success`);
     else if (run.delivered !== null && receipt === undefined && now < run.delivered.until - SKEW_MS)
       tell('redelivered', `and the receipt of attempt ${run.delivered.attempt} is awaited`);
