@@ -19,10 +19,10 @@ const plan: Plan = {
   machines: ['c1', 'w1'],
   ms: 240 * SECOND,
   steps: [
-    { at: 5 * SECOND, do: 'create', task: 't1', spec: { timing: every(30), policy } },
+    { at: 5 * SECOND, do: 'create', task: 't1', spec: { timing: every(30), policy, ack: 'response' } },
     { at: 70 * SECOND, do: 'cut', node: 'c1', side: 'redis', ms: 110 * SECOND },
-    { at: 130 * SECOND, do: 'edit', task: 't1', spec: { timing: every(7), policy } },
-    { at: 160 * SECOND, do: 'edit', task: 't1', spec: { timing: every(20), policy } },
+    { at: 130 * SECOND, do: 'edit', task: 't1', spec: { timing: every(7), policy, ack: 'response' } },
+    { at: 160 * SECOND, do: 'edit', task: 't1', spec: { timing: every(20), policy, ack: 'response' } },
   ],
 };
 

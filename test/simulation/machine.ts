@@ -9,7 +9,6 @@ import type { Link } from '../support/link.js';
 import { type Queue } from '../../src/ports/queue.js';
 import { type Results } from '../../src/ports/results.js';
 import { type Receipts } from '../../src/ports/receipts.js';
-import { type Stops } from '../../src/ports/stops.js';
 import { CancelExecution } from '../../src/application/executions/cancel-execution.js';
 import { RecordingLogger, RecordingMetrics } from '../support/recording.js';
 import { WorkerNode } from '../support/worker-node.js';
@@ -17,6 +16,7 @@ import { deafToStops } from './breakage.js';
 import { type Chance } from './chance.js';
 import { SimulatedExecutor } from './callee.js';
 import { type Cluster } from './cluster.js';
+import { hearingReceipts, hearingStops } from './hearing.js';
 import { NodeClock } from './node-clock.js';
 import { MAX_SKEW_MS, type Side } from './plan.js';
 import { Roads } from './roads.js';
@@ -175,7 +175,9 @@ export class Machine {
     const executor = new SimulatedExecutor(life, clock, cluster);
     const queue = this.queue();
     const isDeaf = cluster.breakage === 'no_stops';
-    const stops = isDeaf ? { subscribe: () => () => undefined } : this.stops();
+    const stops = isDeaf
+      ? { subscribe: () => () => undefined }
+      : hearingStops(cluster.broker.watch.stops, this.clock, this.subscriptions);
     const ports = {
       clock,
       get broker() {
@@ -183,7 +185,7 @@ export class Machine {
         return { queue, claims: isDeaf ? deafToStops(claims) : claims, stops, receipts: listening(receipts) };
       },
     };
-    const listening = (receipts: Receipts) => this.hearing(receipts);
+    const listening = (receipts: Receipts) => hearingReceipts(receipts, clock, this.subscriptions);
     const executors = new Map([[executor.type, executor]]);
     const node = new WorkerNode(ports, life, {
       ...{ ...quiet, executors, concurrency: 20, drainMs: 10_000 },
@@ -199,34 +201,6 @@ export class Machine {
       notify: () => wakeup.notify(),
       subscribe: (listener) => {
         const unsubscribe = wakeup.subscribe(() => this.clock.whenAwake(listener));
-        this.subscriptions.push(unsubscribe);
-        return unsubscribe;
-      },
-    };
-  }
-
-  /** Of the queue's life in which a worker starts; in a later one it learns of stops by its heartbeats. */
-  private stops(): Pick<Stops, 'subscribe'> {
-    return {
-      subscribe: (listener) => {
-        const unsubscribe = this.cluster.broker.watch.stops.subscribe((executionId, reason) =>
-          this.clock.whenAwake(() => listener(executionId, reason)),
-        );
-        this.subscriptions.push(unsubscribe);
-        return unsubscribe;
-      },
-    };
-  }
-
-  /** Receipts, which a stopped process hears of when it goes on. */
-  private hearing(receipts: Receipts): Receipts {
-    return {
-      open: (wait) => receipts.open(wait),
-      read: (ids) => receipts.read(ids),
-      close: (id, keepMs) => receipts.close(id, keepMs),
-      post: (...args) => receipts.post(...args),
-      subscribe: (listener) => {
-        const unsubscribe = receipts.subscribe((id) => this.clock.whenAwake(() => listener(id)));
         this.subscriptions.push(unsubscribe);
         return unsubscribe;
       },
