@@ -11,6 +11,8 @@ import { type ReceiptDesk } from './receipt-desk.js';
 export class AttemptWait {
   /** Receipts that were told of. */
   private told = 0;
+  /** When the last one of them came; undefined: none did. */
+  private toldAt: number | undefined;
 
   constructor(
     private readonly deps: { readonly desk: ReceiptDesk; readonly clock: Clock },
@@ -61,10 +63,12 @@ export class AttemptWait {
     return receipt === null ? otherwise : outcomeOf(receipt, otherwise.evidence);
   }
 
-  /** Tells of new progress; the receipt that ends the attempt, if it is there. */
+  /** Tells of new progress; the receipt that ends the attempt, if it is there. A store that lost data begins its list anew. */
   private take(receipts: readonly Receipt[]): Receipt | null {
+    if (receipts.length < this.told || receipts[this.told - 1]?.at !== this.toldAt) this.told = 0;
     for (const receipt of receipts.slice(this.told)) {
       this.told++;
+      this.toldAt = receipt.at;
       if (receipt.kind !== 'progress') return receipt;
       this.onProgress(receipt);
     }

@@ -127,4 +127,16 @@ describe('the wait for a receipt', () => {
     await advance(1000);
     expect(await scene.endings()).toEqual(['success']);
   });
+
+  it('counts a receipt from a store that came back empty after it had told of progress', async () => {
+    const message = await target.publish();
+    await advance(1000);
+    expect(await target.post(message, 'progress')).toBe('accepted');
+    await advance(1000);
+    scene.harness.loseQueue();
+    await advance(MINUTE);
+    expect(await target.post(message, 'success')).toBe('accepted');
+    await advance(1000);
+    expect(await scene.endings()).toEqual(['success']);
+  });
 });

@@ -74,6 +74,18 @@ describe('a run that ends with a receipt', () => {
     expect(await target.post(message, 'success')).toBe('late');
   });
 
+  it('counts the receipt that came while its worker could not read it, also when its time passes meanwhile', async () => {
+    const message = await target.publish({ timeoutSec: 60 });
+    await advance(1000);
+    worker.redis.state = 'cut';
+    expect(await target.post(message, 'success')).toBe('accepted');
+    await advance(2 * MINUTE);
+    worker.redis.state = 'passing';
+    await advance(MINUTE);
+    expect(await scene.endings()).toEqual(['success']);
+    expect(scene.executor.withdrawn).toEqual([]);
+  });
+
   it('takes every receipt for a wrong one that has another token', async () => {
     const message = await target.publish();
     await advance(1000);
