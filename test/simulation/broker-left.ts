@@ -6,17 +6,19 @@ interface Wait {
   readonly tokenHash: string;
 }
 
-/** What is left in a broker of runs that have all ended: in lines, of stops, and of waits whose token a target has. */
+/** What is left in a broker of runs that have all ended: in lines, of stops, and of waits whose token a target has and whose worker ended the run. */
 export function leftIn(
   { state, receipts }: { readonly state: InProcessState; readonly receipts: InProcessReceipts },
-  tokens: ReadonlySet<string>,
+  { tokens, finished }: { readonly tokens: ReadonlySet<string>; readonly finished: ReadonlySet<string> },
 ): Readonly<Record<string, number>> {
   const lines = Reflect.get(state.lines, 'byTask') as ReadonlyMap<string, readonly unknown[]>;
   const reasons = Reflect.get(state.stops, 'reasons') as ReadonlyMap<string, unknown>;
-  const waits = [...(Reflect.get(receipts, 'waits') as ReadonlyMap<string, Wait>).values()];
+  const waits = [...(Reflect.get(receipts, 'waits') as ReadonlyMap<string, Wait>)];
   return {
     waiters: [...lines.values()].reduce((sum, line) => sum + line.length, 0),
     stops: reasons.size,
-    waits: waits.filter((wait) => wait.state !== 'closed' && tokens.has(wait.tokenHash)).length,
+    waits: waits.filter(
+      ([id, wait]) => wait.state !== 'closed' && tokens.has(wait.tokenHash) && finished.has(id),
+    ).length,
   };
 }

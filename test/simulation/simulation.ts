@@ -43,12 +43,13 @@ export async function simulate(plan: Plan, breakage: Breakage | null = null): Pr
   const deleted = new Set(
     store.audit.flatMap(({ action, subject }) => (action === 'task.delete' ? [subject] : [])),
   );
+  const finished = new Set(journal.of('finish').map(({ executionId }) => executionId));
   const left = {
     messages: await cluster.broker.queue.depth(),
     reports: (await cluster.broker.results.backlog()).depth,
     calls: cluster.openCalls.size,
     timers: time.pending - callees.sending,
-    ...leftIn(cluster.broker, callees.tokens),
+    ...leftIn(cluster.broker, { tokens: callees.tokens, finished }),
   };
   const violations = [
     ...checkSlots(store.audit, events),
