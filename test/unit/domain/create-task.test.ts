@@ -20,6 +20,7 @@ describe('a new task', () => {
       ...given,
       id: 'sync-orders',
       nextTriggerTime: Date.UTC(2026, 0, 5, 13),
+      former: [],
       version: 1,
       error: null,
       createdAt: NOW,
