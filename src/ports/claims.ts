@@ -77,7 +77,8 @@ export type RenewAnswer = 'alive' | 'lost' | StopRequest;
 
 /**
  * Claims on events, running marks and lines per task, and reports, each call atomic. A claim lives `ttlMs` from its last renewal by the
- * store's clock; its running mark lives and dies with it. All calls throw AxError `unavailable` when the store cannot be reached; then the
+ * store's clock; its running mark lives and dies with it, but for a run whose receipt is awaited:
+ * its target works on without any worker, so its mark lives until `receiptUntil`, and whoever claims the run finds its place kept. All calls throw AxError `unavailable` when the store cannot be reached; then the
  * call may or may not have taken effect, and repeating it is safe.
  *
  * A task whose overlap policy is `queue` or `replace` has a line of runs that wait, in the order of slot and id. Whatever frees a mark (an

@@ -30,6 +30,9 @@ export interface ReceiptWait {
 export type ReceiptAnswer =
   'accepted' | 'unknown' | 'wrong_token' | 'superseded' | 'second' | 'late' | 'too_many';
 
+/** How long a wait that is over is remembered, so that late receipts get a clear answer. */
+export const KEEP_CLOSED_MS = 24 * 3_600_000;
+
 /** How many receipts of one wait are kept; the last place is for the one that ends it. */
 export const MAX_RECEIPTS = 101;
 

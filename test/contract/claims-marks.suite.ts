@@ -8,9 +8,13 @@ import {
   reportOf,
   SHORT_MS,
   slotsOfOneTask,
+  take,
   takeOver,
 } from '../support/broker-harness.js';
 import { buildReport } from '../support/builders.js';
+
+/** Epoch ms: long after any test. */
+const FAR_OFF = 4_102_444_800_000;
 
 /** What every Claims does about running marks; part of `claimsSuite`. */
 export function marksSuite(name: string, open: () => Promise<BrokerHarness>): void {
@@ -59,6 +63,34 @@ export function marksSuite(name: string, open: () => Promise<BrokerHarness>): vo
       expect((await claimed(harness, deliveries[3], 'alive')).isSaturated).toBe(false);
       const again = await takeOver(harness, 'alive');
       expect((await claimed(harness, again, 'alive')).isSaturated).toBe(true);
+    });
+
+    it('stay with a run whose target works on while its receipt is awaited, whoever waits for it', async () => {
+      const deliveries = await publishAndTake(harness, slotsOfOneTask(4, 1));
+      const first = await claimed(harness, deliveries[0], 'dead', SHORT_MS);
+      const progress = { ...NO_PROGRESS, attempt: 1, receiptUntil: FAR_OFF };
+      await harness.claims.report(first.claim, buildReport(reportOf(first.claim)), progress);
+      await harness.advance(SHORT_MS);
+      expect((await claimed(harness, deliveries[1], 'worker-1')).isSaturated).toBe(true);
+      const second = await claimed(harness, await takeOver(harness, 'worker-2'), 'worker-2');
+      expect(second).toMatchObject({ isSaturated: false, previous: { receiptUntil: FAR_OFF } });
+      await harness.claims.handBack(second.claim, buildReport(reportOf(second.claim)), progress);
+      expect((await claimed(harness, deliveries[2], 'worker-1')).isSaturated).toBe(true);
+      const [again] = await take(harness, { taker: 'worker-3' });
+      const third = await claimed(harness, again, 'worker-3');
+      expect(third).toMatchObject({ isSaturated: false, claim: { generation: 3 } });
+      expect(await harness.claims.renew([third.claim], 60_000)).toEqual(['alive']);
+      await finish(harness, third.claim);
+      expect((await claimed(harness, deliveries[3], 'worker-1')).isSaturated).toBe(false);
+    });
+
+    it('are free when the receipt is awaited no more and their worker is dead', async () => {
+      const deliveries = await publishAndTake(harness, slotsOfOneTask(2, 1));
+      const { claim } = await claimed(harness, deliveries[0], 'dead', SHORT_MS);
+      const progress = { ...NO_PROGRESS, attempt: 1, receiptUntil: 1 };
+      await harness.claims.report(claim, buildReport(reportOf(claim)), progress);
+      await harness.advance(SHORT_MS);
+      expect((await claimed(harness, deliveries[1], 'alive')).isSaturated).toBe(false);
     });
 
     it('live as long as their claim is renewed', async () => {

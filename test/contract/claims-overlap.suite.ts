@@ -210,8 +210,8 @@ export function queueingSuite(name: string, open: () => Promise<BrokerHarness>):
       const progress = {
         attempt: 2,
         failures: 1,
-        receiptUntil: 1_800_000_000_123,
-        retryAt: 1_800_000_000_456,
+        receiptUntil: null,
+        retryAt: 4_102_444_800_456,
       };
       await harness.claims.report(claimOf(late), buildReport(reportOf(claimOf(late))), progress);
       await harness.advance(SHORT_MS);

@@ -22,7 +22,7 @@ import { marksSuite } from './claims-marks.suite.js';
 import { queueingSuite } from './claims-overlap.suite.js';
 import { replacingSuite } from './claims-replace.suite.js';
 
-const RETRY_AT = 1_800_000_000_456;
+const RETRY_AT = 4_102_444_800_456;
 
 /** What every Claims does. */
 export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): void {

@@ -59,8 +59,8 @@ class Side {
     const progress = {
       attempt: n % 8,
       failures: n % 4,
-      receiptUntil: n % 3 === 0 ? 1_800_000_000_000 + n : null,
-      retryAt: n % 3 === 1 ? 1_800_000_000_000 + n : null,
+      receiptUntil: n % 3 === 0 ? 4_102_444_800_000 + n : null,
+      retryAt: n % 3 === 1 ? 4_102_444_800_000 + n : null,
     };
     switch (verb) {
       case 'publish':

@@ -48,7 +48,7 @@ export function resultsSuite(
         status: 'fail',
         reason: 'http_status',
         message: 'HTTP 503 – „überlastet“ 🚧',
-        finishedAt: 1_800_000_000_000,
+        finishedAt: 4_102_444_800_000,
         evidence: { http_status: 503, is_last: true, output_tail: 'a\u0000b\n' },
       });
       expect((await takeResults(harness)).reports).toEqual([report]);

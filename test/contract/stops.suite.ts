@@ -110,7 +110,7 @@ export function stopsSuite(name: string, open: () => Promise<BrokerHarness>): vo
       it('one whose worker is dead, which cannot come back to it', async () => {
         const message = buildMessage();
         const { claim } = await claimed(harness, await publishOne(harness, message), 'dead', SHORT_MS);
-        const progress = { attempt: 1, failures: 0, receiptUntil: 1_800_000_000_123, retryAt: null };
+        const progress = { attempt: 1, failures: 0, receiptUntil: 4_102_444_800_123, retryAt: null };
         await harness.claims.report(claim, buildReport(reportOf(claim)), progress);
         await harness.results.acknowledge(await takeResults(harness));
         await harness.advance(SHORT_MS);

@@ -129,6 +129,8 @@ describe('HTTP tasks that end with a receipt, on real processes', () => {
       async () => (await detail(run.id)).ledger.some(({ kind }) => kind === 'resumed'),
       60_000,
     );
+    const rival = await coordinator.api<{ id: string }>('POST', '/api/tasks/orphan/run');
+    expect(await ended(rival.json.id)).toMatchObject({ status: 'skipped', reason: 'overlap' });
     expect((await run.post('success')).status).toBe(202);
     expect(await ended(run.id)).toMatchObject({
       status: 'success',

@@ -49,7 +49,7 @@ export function claimProblems(
   check(stop === asked, 'stop', `claimed with the stop ${stop}, not ${asked}`);
   if (stop === null && !isSaturated) {
     check(others < limit, 'max_concurrent', `claimed while ${room}`);
-    check(others >= limit || hasRoom, 'overtaken', `claimed while ${room}`);
+    check(others >= limit || hasRoom || book.isAwaited(id), 'overtaken', `claimed while ${room}`);
   }
   if (isSaturated) {
     const isInLine = book.line(taskId).some((waiter) => waiter.id === id);

@@ -163,6 +163,7 @@ export class Machine {
       tasks,
       executions: node.store.to(() => cluster.executions),
       stops: node.redis.to(() => cluster.broker.watch.stops),
+      receipts: node.redis.to(() => cluster.broker.receipts),
       audit: node.store.to(() => cluster.store.auditLog),
       ...{ clock, ...quiet, node: life },
     });

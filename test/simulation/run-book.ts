@@ -1,3 +1,4 @@
+import { BASE } from '../support/builders.js';
 import { type StopRequest } from '../../src/ports/stops.js';
 
 export interface Watched {
@@ -103,6 +104,12 @@ export class RunBook {
     return state === 'live' && endsAt > this.nowMs();
   }
 
+  /** Whether its target may be at work without any worker, which keeps its mark alive. */
+  isAwaited(executionId: string): boolean {
+    const { state = 'finished', delivered = null } = this.run(executionId) ?? {};
+    return state !== 'finished' && delivered !== null && delivered.until > BASE + this.nowMs();
+  }
+
   /** Executions of a task, but for one, that hold a live mark. */
   marksOf(taskId: string, except: string): string[] {
     const marked = this.pages.marked.get(taskId) ?? new Set<string>();
@@ -110,7 +117,7 @@ export class RunBook {
       const { hasMark = false, state = 'finished' } = this.run(id) ?? {};
       if (!hasMark || state === 'finished') marked.delete(id);
     }
-    return [...marked].filter((id) => id !== except && this.isLive(id));
+    return [...marked].filter((id) => id !== except && (this.isLive(id) || this.isAwaited(id)));
   }
 
   line(taskId: string): readonly Waiter[] {

@@ -125,6 +125,7 @@ export class ApiServer {
         return messages.map(() => 'added' as const);
       },
     } as unknown as Queue;
+    const receipts = new InProcessReceipts(clock);
     const hash = {
       of: (token: string) => createHash('sha256').update(token).digest('hex'),
       newToken: () => randomBytes(24).toString('hex'),
@@ -153,10 +154,10 @@ export class ApiServer {
       queryTasks: new QueryTasks({ tasks, clock }),
       queryExecutions: new QueryExecutions({ executions }),
       cancelExecution: new CancelExecution({
-        ...{ tasks, executions, stops, audit: this.audit, clock, metrics, logger },
+        ...{ tasks, executions, stops, receipts, audit: this.audit, clock, metrics, logger },
         node: 'coordinator-1',
       }),
-      postReceipt: new PostReceipt({ receipts: new InProcessReceipts(clock), executions, hash }),
+      postReceipt: new PostReceipt({ receipts, executions, hash }),
       queryWorkers: new QueryWorkers({ registry, tasks, clock }),
       explainSlot: new ExplainSlot({
         ...{ tasks, executions, clock, live: null },

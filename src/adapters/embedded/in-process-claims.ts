@@ -58,7 +58,7 @@ export class InProcessClaims implements Claims {
     run.ends = clock.monotonicMs() + ttlMs;
     run.hasMark = turn.is === 'now';
     run.isHandedBack = false;
-    if (run.hasMark) runs.mark(task.id, event.id, run.ends);
+    if (run.hasMark) this.mark(event, run);
     lane.touch(handle);
     if (begun !== undefined && run.hasMark && previous === null) {
       run.attempt = Math.max(run.attempt, 1);
@@ -80,6 +80,7 @@ export class InProcessClaims implements Claims {
     const run = this.held(claim);
     if (run === null) return false;
     keepProgress(run, progress);
+    this.keepMark(claim, run);
     this.send(report);
     return true;
   }
@@ -121,7 +122,8 @@ export class InProcessClaims implements Claims {
     const run = this.held(claim);
     if (run === null) return false;
     Object.assign(run, progress);
-    runs.unmark(claim.taskId, claim.executionId);
+    if (run.receiptUntil === null) runs.unmark(claim.taskId, claim.executionId);
+    else this.keepMark(claim, run);
     run.state = 'queued';
     run.isHandedBack = true;
     run.handle = this.state.lane(claim.pool).putBack(claim.handle);
@@ -154,7 +156,7 @@ export class InProcessClaims implements Claims {
       }
     }
     run.ends = clock.monotonicMs() + ttlMs;
-    if (run.hasMark) runs.mark(claim.taskId, claim.executionId, run.ends);
+    if (run.hasMark) this.mark(claim, run);
     this.state.lane(claim.pool).touch(claim.handle);
     return stops.of(claim.executionId) ?? 'alive';
   }
@@ -176,6 +178,18 @@ export class InProcessClaims implements Claims {
       hasMark: true,
       attempt: 1,
     });
+  }
+
+  /** For as long as the claim lives, and while the target works on and its receipt is awaited. */
+  private mark({ taskId }: Pick<Claim, 'taskId'>, run: Run): void {
+    const { runs, clock } = this.state;
+    const awaitedUntil =
+      run.receiptUntil === null ? 0 : clock.monotonicMs() + (run.receiptUntil - clock.now());
+    runs.mark(taskId, run.id, Math.max(run.ends, awaitedUntil));
+  }
+
+  private keepMark(claim: Claim, run: Run): void {
+    if (this.state.runs.hasMark(claim.taskId, claim.executionId)) this.mark(claim, run);
   }
 
   private send(report: ExecutionReport): void {

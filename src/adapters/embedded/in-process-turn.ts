@@ -11,14 +11,17 @@ type Turn =
  * stands in no line afterwards. Its own mark is removed first.
  */
 export function claimTurn(state: InProcessState, run: Run, message: QueueMessage, maxWaiting: number): Turn {
-  const { runs, lines, stops } = state;
+  const { runs, lines, stops, clock } = state;
   const { event, task } = message;
   const { maxConcurrent, overlapPolicy } = task.policy;
   runs.unmark(task.id, event.id);
   const waiter = { id: event.id, taskId: task.id, kind: event.kind, slot: event.slot };
   const isNew = !lines.has(waiter);
   const isStopped = stops.of(event.id) !== null;
-  const hasRoom = runs.countMarks(task.id) + lines.countAhead(waiter) < maxConcurrent;
+  // A run whose target may still be at work has its place already, whoever waits for its receipt.
+  const hasRoom =
+    (run.receiptUntil ?? 0) > clock.now() ||
+    runs.countMarks(task.id) + lines.countAhead(waiter) < maxConcurrent;
   const mayWait = () => {
     if (overlapPolicy === 'replace') return keepNewest(state, run.id, task.id, maxConcurrent);
     const isLetIn = !isNew || run.worker !== null || lines.of(task.id).length < maxWaiting;

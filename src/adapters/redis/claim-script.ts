@@ -90,7 +90,9 @@ if inLine > 0 then
   redis.call('ZADD', WAITING, SLOT, member)
   ahead = redis.call('ZRANK', WAITING, member)
 end
-local hasRoom = redis.call('ZCARD', RUNNING) + ahead < limit
+-- A run whose target may still be at work has its place already, whoever waits for its receipt.
+local awaiting = tonumber(previous.awaiting or 0)
+local hasRoom = awaiting > now or redis.call('ZCARD', RUNNING) + ahead < limit
 if stop == '' and not hasRoom and OVERLAP ~= 'skip' then
   local mayWait
   if OVERLAP == 'replace' then
@@ -108,11 +110,11 @@ if inLine > 0 then redis.call('ZREM', WAITING, member) end
 
 local generation = math.max(tonumber(previous.generation or 0), tonumber(FLOOR)) + 1
 local attempt, failures = previous.attempt or 0, previous.failures or 0
-local awaiting, retryAt = previous.awaiting or 0, previous.retry_at or 0
+local retryAt = previous.retry_at or 0
 local ends, marked, began = now + TTL, 0, 0
 if stop == '' and hasRoom then
   marked = 1
-  redis.call('ZADD', RUNNING, ends, ID)
+  redis.call('ZADD', RUNNING, math.max(ends, awaiting), ID)
   redis.call('PEXPIRE', RUNNING, ${RUN_KEEP_MS})
   if not previous.worker and BEGUN ~= '' then
     redis.call('XADD', RESULTS, '*', '${PAYLOAD}', BEGUN)
@@ -126,7 +128,7 @@ redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 redis.pcall('XCLAIM', QUEUE, GROUP, WORKER, 0, ENTRY, 'JUSTID')
 if inLine > 0 then advance(at) end
 return {'claimed', generation, (hasRoom or stop ~= '') and 0 or 1, stop, previous.worker or '', tonumber(previous.generation or 0),
-  tonumber(attempt), tonumber(failures), tonumber(awaiting), tonumber(retryAt), tonumber(previous.handed_back or 0)}
+  tonumber(attempt), tonumber(failures), awaiting, tonumber(retryAt), tonumber(previous.handed_back or 0)}
 `;
 
 /** What CLAIM calls. */

@@ -26,6 +26,11 @@ local function held(run)
   return {marked = '1', attempt = '1', failures = '0'}
 end
 
+-- A mark outlives its claim while the target works on and its receipt is awaited.
+local function keepMark(awaiting)
+  redis.call('ZADD', RUNNING, 'XX', 'GT', awaiting, ID)
+end
+
 local function queueReport(report)
   redis.call('XADD', RESULTS, '*', '${PAYLOAD}', report)
 end
@@ -48,7 +53,7 @@ if run.marked == '1' then
       return 0
     end
   end
-  redis.call('ZADD', RUNNING, ends, ID)
+  redis.call('ZADD', RUNNING, math.max(ends, tonumber(run.awaiting or 0)), ID)
   redis.call('PEXPIRE', RUNNING, ${RUN_KEEP_MS})
 end
 redis.call('HSET', RUN, 'ends', ends)
@@ -68,7 +73,10 @@ if not run then return 0 end
 local attempt, failures = tonumber(ARGV[9]), tonumber(ARGV[10])
 redis.call('HSET', RUN, 'attempt', math.max(tonumber(run.attempt), attempt),
   'failures', math.max(tonumber(run.failures), failures))
-if attempt >= tonumber(run.attempt) then redis.call('HSET', RUN, 'awaiting', ARGV[11], 'retry_at', ARGV[12]) end
+if attempt >= tonumber(run.attempt) then
+  redis.call('HSET', RUN, 'awaiting', ARGV[11], 'retry_at', ARGV[12])
+  keepMark(ARGV[11])
+end
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 queueReport(ARGV[8])
 return 1
@@ -120,7 +128,7 @@ local known = readRun(RUN)
 if isOurs(known) and known.handed_back == '1' and (known.state == 'queued' or known.state == 'waiting') then return 1 end
 if not held(known) then return 0 end
 redis.call('HSET', RUN, 'attempt', ARGV[9], 'failures', ARGV[10], 'awaiting', ARGV[11], 'retry_at', ARGV[12])
-redis.call('ZREM', RUNNING, ID)
+if ARGV[11] == '0' then redis.call('ZREM', RUNNING, ID) else keepMark(ARGV[11]) end
 redis.call('HSET', RUN, 'state', 'queued', 'handed_back', 1, 'entry', putBack(QUEUE, GROUP, ENTRY))
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 queueReport(ARGV[8])

@@ -6,6 +6,7 @@ import { type Clock } from '../../ports/clock.js';
 import { type ExecutionRepo } from '../../ports/execution-repo.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
+import { KEEP_CLOSED_MS, type Receipts } from '../../ports/receipts.js';
 import { type CancelVerdicts, type Stops } from '../../ports/stops.js';
 import { type TaskRepo } from '../../ports/task-repo.js';
 import { type Actor } from '../actor.js';
@@ -36,6 +37,7 @@ export class CancelExecution {
       readonly tasks: Pick<TaskRepo, 'find'>;
       readonly executions: ExecutionRepo;
       readonly stops: Stops;
+      readonly receipts: Pick<Receipts, 'close'>;
       readonly audit: AuditLog;
       readonly clock: Clock;
       readonly metrics: Metrics;
@@ -46,7 +48,7 @@ export class CancelExecution {
 
   /** May be repeated. Takes up to 5 s. @throws AxError `not_found`, `unavailable`. */
   async cancel(id: string, actor: Actor): Promise<Cancellation> {
-    const { stops, audit, clock, metrics, logger } = this.deps;
+    const { stops, receipts, audit, clock, metrics, logger } = this.deps;
     const execution = await this.find(id);
     if (isTerminal(execution.status)) return { result: 'already_ended', execution };
     const { taskId, kind, slot } = execution.event;
@@ -64,6 +66,8 @@ export class CancelExecution {
       await this.verdicts(execution, `cancelled by ${actor.name}`),
     );
     logger.info({ task_id: taskId, execution_id: id, actor: actor.name, answer }, 'cancel');
+    // No worker waits for its receipt any more, so none may be let in.
+    if (answer === 'ended') await receipts.close(id, KEEP_CLOSED_MS);
     const after = await this.recorded(id);
     if (!isTerminal(after.status)) return { result: 'requested', execution: after };
     const isCancelled = after.reason === 'cancelled';

@@ -1,9 +1,7 @@
 import { type Clock } from '../../ports/clock.js';
 import { type Logger } from '../../ports/logger.js';
-import { type Receipt, type Receipts, type ReceiptWait } from '../../ports/receipts.js';
+import { KEEP_CLOSED_MS, type Receipt, type Receipts, type ReceiptWait } from '../../ports/receipts.js';
 
-/** A wait is remembered this long after its end, so that late receipts get a clear answer. */
-export const LATE_MS = 24 * 3_600_000;
 const POLL_MS = 1000;
 /** A wait that the store may have lost is opened again this often. */
 const REOPEN_MS = 15_000;
@@ -53,7 +51,7 @@ export class ReceiptDesk {
     const { receipts, clock, logger } = this.deps;
     while (!signal.aborted) {
       try {
-        await receipts.close(executionId, LATE_MS);
+        await receipts.close(executionId, KEEP_CLOSED_MS);
         const [came = []] = await receipts.read([executionId]);
         return came;
       } catch (error) {

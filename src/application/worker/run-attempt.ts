@@ -3,10 +3,9 @@ import { messageOf } from '../../domain/errors.js';
 import { type Evidence, type Outcome } from '../../domain/execution.js';
 import { type Executor, type ExecutorRequest, type StopReason } from '../../ports/executor.js';
 import { type QueueMessage } from '../../ports/queue.js';
-import { type Receipt, type ReceiptWait } from '../../ports/receipts.js';
+import { KEEP_CLOSED_MS, type Receipt, type ReceiptWait } from '../../ports/receipts.js';
 import { traceIdOf } from '../../ports/tracer.js';
 import { AttemptWait } from './attempt-wait.js';
-import { LATE_MS } from './receipt-desk.js';
 import { type RunDeps } from './run-deps.js';
 
 const RETRY_MS = 500;
@@ -60,7 +59,7 @@ export class RunAttempt {
   /** Receipts that come from now on are late. @throws AxError `unavailable`. */
   async close(): Promise<true> {
     const { event, task } = this.message;
-    if (awaitsReceipt(task.executor)) await this.deps.receipts.close(event.id, LATE_MS);
+    if (awaitsReceipt(task.executor)) await this.deps.receipts.close(event.id, KEEP_CLOSED_MS);
     return true;
   }
 
@@ -113,7 +112,7 @@ export class RunAttempt {
   }
 
   private receiptWait(attempt: number, tokenHash: string, timeoutMs: number): ReceiptWait {
-    return { executionId: this.message.event.id, attempt, tokenHash, keepMs: timeoutMs + LATE_MS };
+    return { executionId: this.message.event.id, attempt, tokenHash, keepMs: timeoutMs + KEEP_CLOSED_MS };
   }
 
   private request(attempt: number, timeoutMs: number, token: string | null): ExecutorRequest {

@@ -57,7 +57,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       const { node } = identity;
       const runDeps = { tasks, triggers, queue, tracer, clock, ids, metrics, logger, node };
       const live = { queue, registry, queueLimit: config.queueLimit };
-      const cancelDeps = { tasks, executions, stops, audit, clock, metrics, logger, node };
+      const cancelDeps = { tasks, executions, stops, receipts, audit, clock, metrics, logger, node };
       return {
         manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
         runTask: new RunTask(runDeps),

@@ -70,9 +70,9 @@ describe('A summary is owed for an execution that is ended', () => {
     harness.coordinator('c-1').start();
     await harness.clock.advance(12_000);
     const { tasks, executions, audit, clock } = harness;
-    const { stops } = harness.broker;
+    const { stops, receipts } = harness.broker;
     const tools = { metrics: new RecordingMetrics(), logger: new RecordingLogger(), node: 'c-1' };
-    const cancel = new CancelExecution({ tasks, executions, audit, clock, stops, ...tools });
+    const cancel = new CancelExecution({ tasks, executions, audit, clock, stops, receipts, ...tools });
     const { event } = (await harness.only()).execution;
     const coming = cancel.cancel(event.id, { name: 'alice', traceparent: null });
     await harness.clock.advance(6000);

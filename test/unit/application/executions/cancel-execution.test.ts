@@ -4,7 +4,9 @@ import {
   CancelExecution,
 } from '../../../../src/application/executions/cancel-execution.js';
 import { DEFAULT_POLICY, type Policy } from '../../../../src/domain/policy.js';
-import { BASE } from '../../../support/builders.js';
+import { Sha256TokenHash } from '../../../../src/adapters/system/sha256-token-hash.js';
+import { type HttpExecutorSpec } from '../../../../src/domain/executors/http-spec.js';
+import { BASE, buildTask } from '../../../support/builders.js';
 import { every, NodeHarness } from '../../../support/node-harness.js';
 import { RecordingLogger, RecordingMetrics } from '../../../support/recording.js';
 import { total } from '../../../support/measured.js';
@@ -27,6 +29,7 @@ describe('CancelExecution', () => {
         cancel: (...args) => harness.broker.stops.cancel(...args),
         subscribe: (listener) => harness.broker.stops.subscribe(listener),
       },
+      receipts: { close: (...args) => harness.broker.receipts.close(...args) },
       audit,
       clock,
       metrics,
@@ -56,6 +59,23 @@ describe('CancelExecution', () => {
     const { status, reason } = (await harness.only()).execution;
     return { status, reason };
   };
+
+  it('lets no receipt in any more for a run whose worker is gone', async () => {
+    harness.coordinator('coordinator').start();
+    const worker = harness.worker('worker').start();
+    harness.executor.script = () => ({ status: 'delivered', evidence: {} });
+    const executor = { ...buildTask().executor, ack: 'receipt' } as HttpExecutorSpec;
+    await harness.add({ ...task(1, { timeoutSec: 3600 }), executor });
+    await harness.clock.advance(11_000);
+    const id = (await harness.only()).execution.event.id;
+    const token = harness.executor.calls[0]?.request.receipt?.token ?? '';
+    worker.crash();
+    await harness.clock.advance(60_000);
+    expect(await cancel(id)).toMatchObject({ result: 'cancelled', execution: { status: 'fail' } });
+    const receipt = { kind: 'success', message: null } as const;
+    const hash = new Sha256TokenHash().of(token);
+    expect(await harness.broker.receipts.post(id, hash, receipt)).toBe('late');
+  });
 
   it('refuses what is no execution', async () => {
     await expect(cancelExecution.cancel('nothing', ALICE)).rejects.toMatchObject({ code: 'not_found' });

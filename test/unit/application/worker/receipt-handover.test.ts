@@ -77,8 +77,9 @@ describe('the wait for a receipt', () => {
     expect(scene.executor.withdrawn).toEqual([]);
   });
 
-  it('makes no further attempt when another run has taken its place meanwhile', async () => {
-    const message = await target.publish({ isIdempotent: true, retryCount: 3, retryIntervalSec: 1 });
+  it('makes no further attempt when its time has passed and another run has taken its place', async () => {
+    const policy = { isIdempotent: true, retryCount: 3, retryIntervalSec: 1, timeoutSec: 60 };
+    const message = await target.publish(policy);
     await advance(1000);
     worker.crash();
     await advance(MINUTE);
@@ -94,9 +95,8 @@ describe('the wait for a receipt', () => {
       onPoison: () => undefined,
     });
     expect(await claims.claim(other!, 'other', HOUR)).toMatchObject({ isSaturated: false });
-    scene.harness.worker('worker-2').start();
-    await advance(1000);
     expect(await target.post(message, 'fail')).toBe('accepted');
+    scene.harness.worker('worker-2').start();
     await advance(MINUTE);
     expect(await scene.endings()).toEqual(['fail receipt']);
     expect(scene.executor.calls).toHaveLength(1);
