@@ -146,14 +146,15 @@ describe('GET /api/tasks/{id}/why on MySQL and Redis', () => {
 
   it('disabled then', async () => {
     await create('off', '/ok', { interval: 1, enabled: false });
-    const at = clock.now();
+    const { json: task } = await call<{ created_at: string }>('GET', '/api/tasks/off');
     await call('POST', '/api/tasks/off/toggle', { enabled: true });
-    expect(await why('off', at)).toMatchObject({
+    expect(await why('off', Date.parse(task.created_at))).toMatchObject({
       code: 'disabled',
       evidence: { disabled_until: expect.any(Number) as number },
     });
     await call('DELETE', '/api/tasks/off');
-    expect(await why('off', clock.now())).toMatchObject({ code: 'deleted' });
+    const { evidence } = await why('off', clock.now() + 600_000);
+    expect(await why('off', Number(evidence['deleted_at']))).toMatchObject({ code: 'deleted', evidence });
   });
 
   it('due and not decided, then missed and skipped', async () => {

@@ -38,8 +38,13 @@ export function explainSlot(slotCase: SlotCase): Why {
 
 function withoutEvent(slotCase: SlotCase, slot: number, era: KnownEra): Why {
   const { taskId, eras, now, say } = slotCase;
+  const isUndecided = era.undecidedSlot !== null && era.undecidedSlot <= slot;
   const expected = new ExpectedSlots(eras, slot, slot).peek();
-  if (expected === null) return notDue(slotCase, era);
+  if (expected === null) {
+    const next = eras.indexOf(era) + 1;
+    const isOver = eras[next]?.state === 'absent' || isOff(eras[next]);
+    return isUndecided && isOver ? givenUp(slotCase, slot, next) : notDue(slotCase, era);
+  }
   const { start, end } = windowOf(taskId, slot, era);
   const evidence = {
     ...definition(era),
@@ -47,11 +52,22 @@ function withoutEvent(slotCase: SlotCase, slot: number, era: KnownEra): Why {
     window_end: end,
     next_trigger_time: era.undecidedSlot,
   };
-  const isUndecided = era.until === Infinity && era.undecidedSlot !== null && era.undecidedSlot <= slot;
-  if (isUndecided) return notDecided(slotCase, slot, { ...evidence, late_ms: now - start });
+  if (isUndecided && era.until === Infinity)
+    return notDecided(slotCase, slot, { ...evidence, late_ms: now - start });
   if (expected.isDoubtful) return unknown(slot, `${say(slot)}: ${expected.withoutEvent}`, evidence);
   const summary = `The slot of ${say(slot)} was due and has neither an event nor a misfire verdict: ax lost it, or its rows were removed.`;
   return { code: 'missing', slot, summary, evidence };
+}
+
+/** The next definition schedules nothing, and owes nothing of what was undecided when it came. */
+function givenUp(slotCase: SlotCase, slot: number, next: number): Why {
+  const { eras, say } = slotCase;
+  const why = eras[next]?.state === 'absent' ? absent(slotCase, next) : disabled(slotCase, next);
+  const since = say(eras[next]?.since ?? Infinity);
+  return {
+    ...why,
+    summary: `The slot of ${say(slot)} was not decided yet when the task was ${why.code} at ${since}, so it was given up.`,
+  };
 }
 
 function notDecided(
@@ -88,8 +104,9 @@ function absent({ at, slot, eras, say }: SlotCase, index: number): Why {
   return { code: 'deleted', slot, summary, evidence: { deleted_at: since } };
 }
 
+const isOff = (era: Era | undefined) => isKnown(era) && !era.state.isEnabled;
+
 function disabled({ at, slot, eras, say }: SlotCase, index: number): Why {
-  const isOff = (era: Era | undefined) => isKnown(era) && !era.state.isEnabled;
   let [first, last] = [index, index];
   while (isOff(eras[first - 1])) first--;
   while (isOff(eras[last + 1])) last++;

@@ -70,9 +70,25 @@ const CASES: Readonly<
     const scene = (await WhyScene.open()).at(SLOT - MINUTE);
     await scene.delete();
     const why = await scene.at(SLOT + MINUTE).why();
+    const undecided = (await WhyScene.open()).at(SLOT + 20);
+    await undecided.delete();
+    for (const at of [SLOT, SLOT + 20, SLOT + 5000]) {
+      expect(await undecided.why(at)).toMatchObject({
+        ...{ code: 'deleted', slot: SLOT, evidence: { deleted_at: SLOT + 20 } },
+        summary: expect.stringContaining('was not decided yet when the task was deleted') as string,
+      });
+    }
     return { why, says: ['deleted at 2026-01-05 08:04:00'], evidence: { deleted_at: SLOT - MINUTE } };
   },
   disabled: async () => {
+    const undecided = (await WhyScene.open()).at(SLOT + 20);
+    await undecided.edit({ isEnabled: false });
+    for (const at of [SLOT, SLOT + 20, SLOT + 5000]) {
+      expect(await undecided.why(at)).toMatchObject({
+        ...{ code: 'disabled', slot: SLOT, evidence: { disabled_since: SLOT + 20, disabled_until: null } },
+        summary: expect.stringContaining('was not decided yet when the task was disabled') as string,
+      });
+    }
     const scene = (await WhyScene.open()).at(SLOT - 2 * MINUTE);
     await scene.edit({ isEnabled: false });
     await scene.at(SLOT - MINUTE).edit({ owner: 'someone' });
