@@ -1,11 +1,15 @@
+import { type CalendarUse } from './calendar-use.js';
+import { CalendarSlots } from './cron/calendar-slots.js';
 import { type CronDialect } from './cron/cron-fields.js';
 import { cronProblem } from './cron/cron-problem.js';
+import { DatePattern } from './cron/date-pattern.js';
 import { DayRule } from './cron/day-rule.js';
 import { parseCronText, type ParsedField, type ParsedFields } from './cron/parse-cron-text.js';
 import { valuesOf } from './cron/parse-item.js';
+import { ShiftedDates } from './cron/shifted-dates.js';
 import { TimeZone } from './cron/time-zone.js';
 import { ValueSet } from './cron/value-set.js';
-import { WallPattern } from './cron/wall-pattern.js';
+import { type Dates, WallPattern } from './cron/wall-pattern.js';
 import { type ChangeNote, ZonedPattern } from './cron/zoned-pattern.js';
 import { type FieldProblem, InvalidInput } from './errors.js';
 
@@ -25,13 +29,20 @@ export interface CronRule {
   readonly timezone: string;
   readonly dstGap: DstGap;
   readonly dstOverlap: DstOverlap;
+  /** Null: every day and time counts. */
+  readonly calendar: CalendarUse | null;
 }
 
-export const DEFAULT_CRON = { dialect: 'unix', dstGap: 'fire_after', dstOverlap: 'first' } as const;
+export const DEFAULT_CRON = {
+  dialect: 'unix',
+  dstGap: 'fire_after',
+  dstOverlap: 'first',
+  calendar: null,
+} as const;
 
 /** Equal for equal rules. */
-export const cronKey = ({ expr, dialect, timezone, dstGap, dstOverlap }: CronRule): string =>
-  `${dialect}|${dstGap}|${dstOverlap}|${timezone}|${expr}`;
+export const cronKey = ({ expr, dialect, timezone, dstGap, dstOverlap, calendar }: CronRule): string =>
+  `${dialect}|${dstGap}|${dstOverlap}|${timezone}|${calendar === null ? '' : calendar.key}|${expr}`;
 
 /** Fire times of one cron rule (docs/cron.md). Pure, and bounded whatever is asked. */
 export interface Cron {
@@ -41,6 +52,8 @@ export interface Cron {
   previous(instant: number): number | null;
   /** What a change of the clocks has to do with a slot; null if nothing. */
   noteOf(slot: number): ChangeNote | null;
+  /** Which of the slots the calendar excludes; null without one. */
+  readonly calendar: CalendarSlots | null;
 }
 
 /**
@@ -58,7 +71,7 @@ export function parseCron(rule: CronRule): Cron {
 /** Every broken rule of an expression and its zone, by API field; empty when the expression has slots. */
 export const cronProblems = (rule: CronRule): readonly FieldProblem[] => readCron(rule).problems;
 
-function readCron({ expr, dialect, timezone, dstGap, dstOverlap }: CronRule): {
+function readCron({ expr, dialect, timezone, dstGap, dstOverlap, calendar: use }: CronRule): {
   readonly cron: Cron | null;
   readonly problems: readonly FieldProblem[];
 } {
@@ -66,14 +79,36 @@ function readCron({ expr, dialect, timezone, dstGap, dstOverlap }: CronRule): {
   const parsed = parseCronText(expr, dialect);
   const { fields } = parsed;
   if (fields === null) return { cron: null, problems: [...problems, ...parsed.problems] };
-  const pattern = patternOf(fields);
-  if (!pattern.hasDates) return { cron: null, problems: [...problems, noDate(fields)] };
+  const dates = datesOf(fields);
+  if (!dates.hasAny) return { cron: null, problems: [...problems, noDate(fields)] };
   if (zone === null) return { cron: null, problems };
   const keepsCadence = /[*?/]/.test(fields.minute.text + fields.hour.text);
   const rule = keepsCadence
     ? ({ catchesUp: false, passes: 'both' } as const)
     : { catchesUp: dstGap === 'fire_after', passes: dstOverlap };
-  return { cron: new ZonedPattern(pattern, zone, rule), problems: [] };
+  const shifted = use === null || use.shift === 'none' ? null : new ShiftedDates(dates, use);
+  const slots = new ZonedPattern(patternOf(fields, shifted ?? dates), zone, rule);
+  const calendar = use === null ? null : new CalendarSlots(slots, zone, use, shifted);
+  return { cron: new ZonedCron(slots, calendar), problems: [] };
+}
+
+class ZonedCron implements Cron {
+  constructor(
+    private readonly slots: ZonedPattern,
+    readonly calendar: CalendarSlots | null,
+  ) {}
+
+  next(after: number): number | null {
+    return this.slots.next(after);
+  }
+
+  previous(instant: number): number | null {
+    return this.slots.previous(instant);
+  }
+
+  noteOf(slot: number): ChangeNote | null {
+    return this.slots.noteOf(slot);
+  }
 }
 
 function readZone(timezone: string): { zone: TimeZone | null; problems: FieldProblem[] } {
@@ -89,16 +124,17 @@ function readZone(timezone: string): { zone: TimeZone | null; problems: FieldPro
   }
 }
 
-function patternOf(fields: ParsedFields): WallPattern {
-  return new WallPattern(
-    fields.second === null ? new ValueSet([0]) : valueSet(fields.second),
-    valueSet(fields.minute),
-    valueSet(fields.hour),
+function patternOf({ second, minute, hour }: ParsedFields, dates: Dates): WallPattern {
+  const seconds = second === null ? new ValueSet([0]) : valueSet(second);
+  return new WallPattern(seconds, valueSet(minute), valueSet(hour), dates);
+}
+
+const datesOf = (fields: ParsedFields): DatePattern =>
+  new DatePattern(
     valueSet(fields.month),
     new DayRule(fields['day of month'], fields['day of week']),
     fields.year === null ? null : allValues(fields.year).sort((a, b) => a - b),
   );
-}
 
 const allValues = ({ items, rule }: ParsedField): number[] =>
   items.flatMap((item) => (item.kind === 'span' ? valuesOf(item, rule) : []));

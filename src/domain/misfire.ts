@@ -2,8 +2,9 @@ import { fireAt } from './jitter.js';
 import { type Policy } from './policy.js';
 import { type TaskSlots } from './timetable.js';
 
-/** Slots skipped as one range, both ends inclusive, epoch ms. */
+/** Slots skipped as one range, both ends inclusive, epoch ms: all of them were missed, or the calendar excludes all of them. */
 export interface SkippedRange {
+  readonly reason: 'misfire' | 'calendar';
   readonly from: number;
   readonly to: number;
   /** How many slots the range holds; null when there are too many to count. */
@@ -25,7 +26,8 @@ export const BACKLOG_PACE_MS = 200;
 
 /**
  * Decides the slot at `cursor`, once its jitter has passed, and, if its window has passed, the missed slots up to now by the misfire policy.
- * Pure; the work is bounded however long the outage was.
+ * Slots that the calendar excludes are skipped when they are due, and never missed; where they lie between missed ones, the decision ends
+ * there and the next one goes on. Pure; the work is bounded however long the outage was.
  */
 export function decideDue(input: {
   readonly taskId: string;
@@ -38,16 +40,21 @@ export function decideDue(input: {
   const { slots, cursor, now } = input;
   if (fireAtOf(input, cursor) > now)
     return { fire: null, skipped: null, nextSlot: cursor, holdUntil: holdOf(input, cursor) };
+  if (slots.exclusionOf(cursor) !== null) return leavingOut(input);
   const newestMissed = newestMissedSlot(input);
   if (newestMissed === null) return firing(input, cursor, false, null);
 
   const makeUp = slotToMakeUp(input, newestMissed);
+  const excluded = slots.nextExcluded(cursor, makeUp ?? newestMissed);
+  if (excluded !== null)
+    return { fire: null, skipped: skippedBefore(input, excluded), nextSlot: excluded, holdUntil: null };
   if (makeUp !== null) return firing(input, makeUp, true, skippedBefore(input, makeUp));
 
   const skipped = rangeOf(input, cursor, newestMissed);
   const onTime = slots.next(newestMissed);
   if (onTime === null || fireAtOf(input, onTime) > now)
     return { fire: null, skipped, nextSlot: onTime, holdUntil: holdOf(input, onTime) };
+  if (slots.exclusionOf(onTime) !== null) return { fire: null, skipped, nextSlot: onTime, holdUntil: null };
   return firing(input, onTime, false, skipped);
 }
 
@@ -55,14 +62,22 @@ type Input = Parameters<typeof decideDue>[0];
 
 const fireAtOf = ({ slots, taskId }: Input, slot: number): number => fireAt(slots, taskId, slot);
 
-/** The newest slot whose window has passed, from the cursor on; null if the cursor's own window is still open. */
+/** Skips the excluded slots that are due, from the cursor up to the next one that fires. */
+function leavingOut({ slots, cursor, now }: Input): DueDecision {
+  const firing = slots.nextFiring(cursor, now);
+  const last = Math.max(cursor, slots.previous(firing === null ? now : firing - 1) ?? cursor);
+  const skipped = { reason: 'calendar', from: cursor, to: last, slots: slots.count(cursor, last) } as const;
+  return { fire: null, skipped, nextSlot: firing ?? slots.next(last), holdUntil: null };
+}
+
+/** The newest slot that fires and whose window has passed, from the cursor on; null if the cursor's own window is still open. */
 function newestMissedSlot(input: Input): number | null {
   const { slots, policy, cursor, now } = input;
   const lastMissedInstant = now - policy.windowSec * 1000 - 1;
   if (fireAtOf(input, cursor) > lastMissedInstant) return null;
-  const newest = Math.max(cursor, slots.previous(lastMissedInstant) ?? cursor);
+  const newest = slots.previousFiring(lastMissedInstant, cursor) ?? cursor;
   if (fireAtOf(input, newest) <= lastMissedInstant) return newest;
-  return Math.max(cursor, slots.previous(newest - 1) ?? cursor);
+  return slots.previousFiring(newest - 1, cursor) ?? cursor;
 }
 
 /** The missed slot that the policy fires next, or null if it fires none. */
@@ -83,7 +98,7 @@ function oldestToCatchUp({ slots, policy, cursor, now }: Input, newestMissed: nu
   if (newestMissed < notBefore) return null;
   let oldest = newestMissed;
   for (let taken = 1; taken < policy.misfireLimit && oldest > cursor; taken++) {
-    const earlier = Math.max(cursor, slots.previous(oldest - 1) ?? cursor);
+    const earlier = slots.previousFiring(oldest - 1, cursor) ?? cursor;
     if (earlier < notBefore) break;
     oldest = earlier;
   }
@@ -97,7 +112,7 @@ function skippedBefore(input: Input, slot: number): SkippedRange | null {
 }
 
 function rangeOf({ slots }: Input, from: number, to: number): SkippedRange {
-  return { from, to, slots: slots.count(from, to) };
+  return { reason: 'misfire', from, to, slots: slots.count(from, to) };
 }
 
 function firing(input: Input, slot: number, isMisfire: boolean, skipped: SkippedRange | null): DueDecision {

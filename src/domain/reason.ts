@@ -26,6 +26,7 @@ export type Reason =
   | 'outcome_unknown'
   | 'overlap'
   | 'misfire'
+  | 'calendar'
   | 'precheck'
   | 'duplicate'
   | 'deleted'

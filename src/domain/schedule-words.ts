@@ -1,3 +1,4 @@
+import { calendarWords } from './calendar-words.js';
 import { cronWarnings } from './cron/cron-warnings.js';
 import { cronWords, type Words } from './cron/cron-words.js';
 import { parseCronText } from './cron/parse-cron-text.js';
@@ -38,7 +39,11 @@ export function scheduleWords(schedule: Schedule): ScheduleWords {
       if (fields === null) return { description: { en: schedule.expr, zh: schedule.expr }, warnings: [] };
       const { en, zh } = cronWords(fields);
       const { timezone } = schedule;
-      const description = bounded({ en: `${en}, ${timezone}`, zh: `${zh}, ${timezone}` }, schedule);
+      const days = calendarWords(schedule.calendar);
+      const description = bounded(
+        { en: `${en}, ${timezone}${days.en}`, zh: `${zh}, ${timezone}${days.zh}` },
+        schedule,
+      );
       return { description, warnings: cronWarnings(fields, schedule.dialect) };
     }
   }

@@ -1,6 +1,7 @@
-import { type Cron, cronKey, cronProblems, type CronRule, neverFires, parseCron } from './cron.js';
+import { CalendarUse, type Exclusion } from './calendar-use.js';
+import { type CalendarSlots } from './cron/calendar-slots.js';
+import { type Cron, cronKey, type CronRule, parseCron } from './cron.js';
 import { type ChangeNote } from './cron/zoned-pattern.js';
-import { type FieldProblem, InvalidInput } from './errors.js';
 
 interface Recurring {
   /** Earliest slot, epoch ms, inclusive. */
@@ -73,6 +74,50 @@ export class FireTimes {
     return schedule.type === 'cron' ? this.cronOf(schedule).noteOf(slot) : null;
   }
 
+  /** The date that was moved to the day of a slot by the shift of its calendar, `YYYY-MM-DD`; null if none was. */
+  movedFrom(schedule: Schedule, slot: number): string | null {
+    return this.calendarOf(schedule)?.movedFrom(slot) ?? null;
+  }
+
+  /** Why the calendar excludes a slot; null if it fires. */
+  exclusionOf(schedule: Schedule, slot: number): Exclusion | null {
+    return this.calendarOf(schedule)?.exclusionOf(slot) ?? null;
+  }
+
+  /** The first slot in `(after, until]` that the calendar does not exclude, or null if there is none, or none is found in years. */
+  nextFiring(schedule: Schedule, after: number, until = Infinity): number | null {
+    const calendar = this.calendarOf(schedule);
+    if (calendar === null || schedule.type !== 'cron') {
+      const slot = this.next(schedule, after);
+      return slot !== null && slot <= until ? slot : null;
+    }
+    const from = Math.max(after + 1, schedule.startAt ?? -Infinity);
+    const to = Math.min(until, schedule.endAt ?? Infinity);
+    const find = () => calendar.find({ from, to, direction: 1, isExcluded: false });
+    return to === Infinity ? this.memo(schedule, 'f', from, find) : find();
+  }
+
+  /** The last slot in `[since, instant]` that the calendar does not exclude, or null if there is none. */
+  previousFiring(schedule: Schedule, instant: number, since: number): number | null {
+    const calendar = this.calendarOf(schedule);
+    if (calendar === null || schedule.type !== 'cron') {
+      const slot = this.previous(schedule, instant);
+      return slot !== null && slot >= since ? slot : null;
+    }
+    const from = Math.min(instant, schedule.endAt ?? Infinity);
+    const to = Math.max(since, schedule.startAt ?? -Infinity);
+    return calendar.find({ from, to, direction: -1, isExcluded: false });
+  }
+
+  /** The first slot in `(after, until]` that the calendar excludes, or null if there is none. */
+  nextExcluded(schedule: Schedule, after: number, until: number): number | null {
+    const calendar = this.calendarOf(schedule);
+    if (calendar === null || schedule.type !== 'cron') return null;
+    const from = Math.max(after + 1, schedule.startAt ?? -Infinity);
+    const to = Math.min(until, schedule.endAt ?? Infinity);
+    return calendar.find({ from, to, direction: 1, isExcluded: true });
+  }
+
   /** How many slots lie in `[from, to]`, where both ends are slots; null if counting them takes too long. */
   count(schedule: Schedule, from: number, to: number): number | null {
     if (from === to) return 1;
@@ -130,6 +175,10 @@ export class FireTimes {
     return answer;
   }
 
+  private calendarOf(schedule: Schedule): CalendarSlots | null {
+    return schedule.type === 'cron' && schedule.calendar !== null ? this.cronOf(schedule).calendar : null;
+  }
+
   private cronOf(schedule: CronSchedule, rule?: string): Cron {
     if (this.latest?.schedule === schedule) return this.latest.cron;
     const key = rule ?? cronKey(schedule);
@@ -151,95 +200,11 @@ const withinEnd = (schedule: Schedule, slot: number | null): number | null =>
 /** Equal in every member, in whatever order they were written. */
 export function isSameSchedule(a: Schedule, b: Schedule): boolean {
   const other = new Map<string, unknown>(Object.entries(b));
-  return Object.entries(a).every(([name, value]) => other.get(name) === value);
+  return Object.entries(a).every(([name, value]) => isSameValue(value, other.get(name)));
 }
 
-/** Last instant that storage can keep. */
-const MAX_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/**
- * Refuses a schedule that could not fire: bad expression, zone or interval, end before start, or no slot after `now`.
- * @throws InvalidInput with every problem.
- */
-export function assertSchedule(schedule: Schedule, now: number): void {
-  const problems = scheduleProblems(schedule, now);
-  if (problems.length > 0) throw new InvalidInput(problems);
-}
-
-/** Refuses only what could never have fired, so that what has ended can still be looked at. @throws InvalidInput with every problem. */
-export function assertPreview(schedule: Schedule): void {
-  const problems = [...ownProblems(schedule), ...instantProblems(schedule)];
-  if (problems.length > 0) throw new InvalidInput(problems);
-}
-
-/** What keeps a schedule from firing, by API field (`cron_expr`, `timezone`, `interval`, `run_at`, `start_at`, `end_at`, `jitter_sec`). */
-export function scheduleProblems(schedule: Schedule, now: number): FieldProblem[] {
-  const problems = [...ownProblems(schedule), ...instantProblems(schedule)];
-  if (problems.length > 0) return problems;
-  if (schedule.type !== 'once') return endProblems(schedule, now);
-  const fix = 'give an instant in the future';
-  return schedule.runAt > now ? [] : [{ field: 'run_at', problem: 'is in the past', fix }];
-}
-
-function ownProblems(schedule: Schedule): readonly FieldProblem[] {
-  switch (schedule.type) {
-    case 'cron':
-      return [...cronProblems(schedule), ...jitterProblems(schedule.jitterSec)];
-    case 'interval':
-      return [...intervalProblems(schedule.everySec), ...jitterProblems(schedule.jitterSec)];
-    case 'once':
-      return [];
-  }
-}
-
-function intervalProblems(everySec: number): FieldProblem[] {
-  if (Number.isInteger(everySec) && everySec >= 1 && everySec <= MAX_INTERVAL_SEC) return [];
-  const fix = `give whole seconds from 1 to ${MAX_INTERVAL_SEC}`;
-  return [{ field: 'interval', problem: `${everySec} is not a possible interval`, fix }];
-}
-
-/** What is wrong with `jitter_sec`. */
-export function jitterProblems(jitterSec: number): FieldProblem[] {
-  if (Number.isInteger(jitterSec) && jitterSec >= 0 && jitterSec <= MAX_JITTER_SEC) return [];
-  const fix = `give whole seconds from 0 to ${MAX_JITTER_SEC}`;
-  return [{ field: 'jitter_sec', problem: `${jitterSec} is not possible`, fix }];
-}
-
-function instantProblems(schedule: Schedule): FieldProblem[] {
-  if (schedule.type === 'once') {
-    const problem = badInstant('run_at', schedule.runAt);
-    return problem === null ? [] : [problem];
-  }
-  const { startAt, endAt } = schedule;
-  const problems = [badInstant('start_at', startAt), badInstant('end_at', endAt)].filter((p) => p !== null);
-  if (problems.length === 0 && startAt !== null && endAt !== null && endAt < startAt) {
-    problems.push({ field: 'end_at', problem: 'is before start_at', fix: 'give an instant after start_at' });
-  }
-  return problems;
-}
-
-function badInstant(field: string, instant: number | null): FieldProblem | null {
-  if (instant === null || (Number.isInteger(instant) && instant >= 0 && instant <= MAX_INSTANT)) return null;
-  const fix = 'give a whole millisecond in the years 1970 to 9999';
-  return { field, problem: `${instant} is not a possible instant`, fix };
-}
-
-/** Whether any slot is left: `end_at` may come before it, and an expression may name years or only times that the clocks leave out. */
-function endProblems(schedule: Schedule, now: number): FieldProblem[] {
-  const times = new FireTimes();
-  if (times.next(schedule, now) !== null) return [];
-  if (schedule.type === 'cron' && times.next({ ...schedule, endAt: null }, now) === null) {
-    const from = Math.max(now, schedule.startAt ?? now);
-    return [neverFires(schedule, `after ${new Date(from).toISOString()}`)];
-  }
-  return [
-    {
-      field: 'end_at',
-      problem: 'no slot is left before it (never_fires)',
-      fix: 'give an instant at or after the next fire time, or none',
-    },
-  ];
-}
+const isSameValue = (a: unknown, b: unknown): boolean =>
+  a === b || (a instanceof CalendarUse && b instanceof CalendarUse && a.key === b.key);
 
 /** Slot 0 of an interval schedule: `startAt` if given, else the whole second in which the task was created. */
 export const intervalAnchor = (startAt: number | null, createdAt: number): number =>

@@ -3,7 +3,8 @@ import { type ExecutorSpec, executorProblems } from './executor-spec.js';
 import { type Hooks, hookProblems } from './hooks.js';
 import { type Json } from './json.js';
 import { type Policy, policyProblems } from './policy.js';
-import { FireTimes, isSameSchedule, type Schedule, scheduleProblems } from './schedule.js';
+import { scheduleProblems } from './schedule-problems.js';
+import { FireTimes, isSameSchedule, type Schedule } from './schedule.js';
 import { ID_FIX, isTaskId } from './task-id.js';
 import { type FormerSchedule } from './timetable.js';
 

@@ -1,3 +1,4 @@
+import { type Exclusion } from './calendar-use.js';
 import { type FireTimes, type Schedule } from './schedule.js';
 
 /** A schedule that was replaced while a slot of it was due and undecided. */
@@ -59,6 +60,41 @@ export class TaskSlots {
       if (instant <= since) continue;
       const slot = this.times.previous(schedule, Math.min(instant, until));
       if (slot !== null && slot > since) return slot;
+    }
+    return null;
+  }
+
+  /** Why a calendar excludes a slot: it is decided, and does not fire; null if it does. */
+  exclusionOf(slot: number): Exclusion | null {
+    return this.times.exclusionOf(this.partOf(slot).schedule, slot);
+  }
+
+  /** The first slot in `(after, until]` that no calendar excludes, epoch ms; null if there is none, or none is found in years. */
+  nextFiring(after: number, until = Infinity): number | null {
+    for (const part of this.parts) {
+      const [from, to] = [Math.max(after, part.since), Math.min(until, part.until)];
+      const slot = from >= to ? null : this.times.nextFiring(part.schedule, from, to);
+      if (slot !== null) return slot;
+    }
+    return null;
+  }
+
+  /** The last slot in `[since, instant]` that no calendar excludes, epoch ms; null if there is none. */
+  previousFiring(instant: number, since: number): number | null {
+    for (const part of this.parts.toReversed()) {
+      const [from, to] = [Math.max(since, part.since + 1), Math.min(instant, part.until)];
+      const slot = from > to ? null : this.times.previousFiring(part.schedule, to, from);
+      if (slot !== null) return slot;
+    }
+    return null;
+  }
+
+  /** The first slot in `(after, until]` that a calendar excludes, epoch ms; null if there is none. */
+  nextExcluded(after: number, until: number): number | null {
+    for (const part of this.parts) {
+      const [from, to] = [Math.max(after, part.since), Math.min(until, part.until)];
+      const slot = from >= to ? null : this.times.nextExcluded(part.schedule, from, to);
+      if (slot !== null) return slot;
     }
     return null;
   }

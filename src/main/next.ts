@@ -75,7 +75,11 @@ function previewOf(expr: string, timezone: string, options: NextOptions, now: nu
   const { from = now } = checked(VERIFY_RANGE, { from: options.from });
   const { dialect, dstGap, dstOverlap, count } = options;
   const rule = { expr, timezone, dialect, dstGap, dstOverlap };
-  return previewSchedule({ type: 'cron', ...rule, startAt: null, endAt: null, jitterSec: 0 }, from, count);
+  return previewSchedule(
+    { type: 'cron', ...rule, calendar: null, startAt: null, endAt: null, jitterSec: 0 },
+    from,
+    count,
+  );
 }
 
 const entryJson = ({ entry: { line, expr, command }, preview, refusal }: Result) => ({

@@ -70,6 +70,7 @@ export function taskRepoSuite(name: string, open: StoreFactory): void {
             dialect: 'quartz',
             dstGap: 'skip',
             dstOverlap: 'both',
+            calendar: null,
             startAt: BASE - 1,
             endAt: BASE + 999,
             jitterSec: 0,

@@ -48,6 +48,7 @@ const schedule = (createdAt: number): fc.Arbitrary<Schedule> => {
     dialect: fc.constant('unix' as const),
     dstGap: fc.constantFrom(...DST_GAPS),
     dstOverlap: fc.constantFrom(...DST_OVERLAPS),
+    calendar: fc.constant(null),
     ...bounds,
   });
   const interval = fc

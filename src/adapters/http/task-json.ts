@@ -88,6 +88,7 @@ export function scheduleOf(fields: ScheduleFields, createdAt: number): Schedule 
         timezone: fields.timezone ?? 'UTC',
         dstGap: fields.dst_gap ?? DEFAULT_CRON.dstGap,
         dstOverlap: fields.dst_overlap ?? DEFAULT_CRON.dstOverlap,
+        calendar: null,
         startAt,
         endAt,
         jitterSec,

@@ -1,5 +1,6 @@
 import { cronProblems, DEFAULT_CRON } from '../../domain/cron.js';
-import { jitterProblems, MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
+import { jitterProblems } from '../../domain/schedule-problems.js';
+import { MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
 import { type FormerSchedule } from '../../domain/timetable.js';
 
 /** A schedule from its JSON, maybe of an older ax; null if it is none. */

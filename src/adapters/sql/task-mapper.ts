@@ -19,7 +19,8 @@ import {
   policyProblems,
   type RetryStrategy,
 } from '../../domain/policy.js';
-import { intervalAnchor, jitterProblems, MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
+import { jitterProblems } from '../../domain/schedule-problems.js';
+import { intervalAnchor, MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
 import { type BrokenTask, type Task } from '../../domain/task.js';
 import { type FormerSchedule } from '../../domain/timetable.js';
 import { restoreFormer } from './stored-schedule.js';
@@ -106,6 +107,7 @@ const cronRule = (row: TaskRow): CronRule => ({
   timezone: text(row, 'timezone'),
   dstGap: oneOf(row, 'dst_gap', DST_GAPS, DEFAULT_CRON.dstGap),
   dstOverlap: oneOf(row, 'dst_overlap', DST_OVERLAPS, DEFAULT_CRON.dstOverlap),
+  calendar: null,
 });
 
 function policy(row: TaskRow): Policy {

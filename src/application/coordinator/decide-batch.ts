@@ -1,3 +1,4 @@
+import { exclusionEvidence, exclusionWords } from '../../domain/calendar-words.js';
 import { type ExecutionReport } from '../../domain/execution.js';
 import { messageOf } from '../../domain/errors.js';
 import { fireAt } from '../../domain/jitter.js';
@@ -65,7 +66,8 @@ function decideOne(task: Task, times: FireTimes, context: BatchContext, batch: M
   if (decision.skipped !== null) {
     const windowStart = fireAt(slots, task.id, decision.skipped.from);
     const event = eventOf(task, decision.skipped.from, windowStart, false, decision.skipped, context);
-    batch.skipped.push({ event, report: owing(misfireReport(event, decision.skipped, task), task) });
+    const report = skipReport(event, decision.skipped, task, slots);
+    batch.skipped.push({ event, report: owing(report, task) });
   }
   if (decision.fire !== null) {
     const { slot, isMisfire } = decision.fire;
@@ -93,19 +95,33 @@ function eventOf(
     windowEnd: window.end,
     firedAt: now,
     node,
-    isMisfire: isMisfire || range !== null,
+    isMisfire: isMisfire || range?.reason === 'misfire',
     rangeEnd: range === null || range.to === range.from ? null : range.to,
     traceparent: tracer.start(null),
     queueEpoch,
   };
 }
 
-function misfireReport(event: TriggerEvent, range: SkippedRange, task: Task): ExecutionReport {
-  const slots = range.slots ?? 'many';
+function skipReport(
+  event: TriggerEvent,
+  { reason, ...range }: SkippedRange,
+  task: Task,
+  slots: TaskSlots,
+): ExecutionReport {
+  const exclusion = reason === 'calendar' ? slots.exclusionOf(range.from) : null;
+  if (exclusion !== null) {
+    return coordinatorVerdict(event, {
+      status: 'skipped',
+      reason,
+      message: exclusionWords(exclusion),
+      detail: { ...range, ...exclusionEvidence(exclusion) },
+    });
+  }
+  const policy = task.policy.misfirePolicy;
   return coordinatorVerdict(event, {
     status: 'skipped',
-    reason: 'misfire',
-    message: `missed slots not made up for (${slots}): policy ${task.policy.misfirePolicy}`,
-    detail: { from: range.from, to: range.to, slots: range.slots, policy: task.policy.misfirePolicy },
+    reason,
+    message: `missed slots not made up for (${range.slots ?? 'many'}): policy ${policy}`,
+    detail: { ...range, policy },
   });
 }

@@ -151,10 +151,9 @@ export class Tick {
     }
     for (const { event, report } of decided.skipped.filter((skip) => !refused.has(skip.event))) {
       metrics.count('slots_skipped_total', { reason: report.reason ?? 'none' });
-      logger.warn(
-        { task_id: event.taskId, execution_id: event.id, ...report.entry.detail },
-        'missed slots skipped',
-      );
+      const facts = { task_id: event.taskId, execution_id: event.id, ...report.entry.detail };
+      if (report.reason === 'calendar') logger.info(facts, 'slots left out by the calendar');
+      else logger.warn(facts, 'missed slots skipped');
     }
     for (const { taskId, error } of decided.errors) {
       metrics.count('task_errors_total', {});

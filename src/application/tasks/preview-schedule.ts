@@ -1,4 +1,5 @@
-import { assertPreview, FireTimes, type Schedule } from '../../domain/schedule.js';
+import { assertPreview } from '../../domain/schedule-problems.js';
+import { FireTimes, type Schedule } from '../../domain/schedule.js';
 import { changeWords, scheduleWords, type ScheduleWords } from '../../domain/schedule-words.js';
 
 /** What a schedule means and when it fires. */

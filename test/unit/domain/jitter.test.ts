@@ -110,7 +110,11 @@ describe('jitter', () => {
     expect(decide(at - 1)).toEqual({ fire: null, skipped: null, nextSlot: slot, holdUntil: at });
     expect(decide(at + 5000).fire).toEqual({ slot, isMisfire: false });
     const next = slot + HOUR;
-    const late = { fire: null, skipped: { from: slot, to: slot, slots: 1 }, nextSlot: next };
+    const late = {
+      fire: null,
+      skipped: { reason: 'misfire', from: slot, to: slot, slots: 1 },
+      nextSlot: next,
+    };
     expect(decide(at + 5001)).toEqual({ ...late, holdUntil: fireAt(slots, 'task', next) });
     expect(decide(next + 1)).toEqual({ ...late, holdUntil: fireAt(slots, 'task', next) });
   });

@@ -77,13 +77,18 @@ describe('the count of a skipped range', () => {
   ])('%d cron slots are told as %s', (missed, slots) => {
     const now = BASE + (missed - 1) * MINUTE_MS + 30_000;
     const decision = decide(everyMinute, { misfirePolicy: 'skip' }, BASE, now);
-    expect(decision.skipped).toEqual({ from: BASE, to: BASE + (missed - 1) * MINUTE_MS, slots });
+    expect(decision.skipped).toEqual({
+      reason: 'misfire',
+      from: BASE,
+      to: BASE + (missed - 1) * MINUTE_MS,
+      slots,
+    });
   });
 
   it('holds the slot before an edit and the slots of the new schedule from its start on', () => {
     const startAt = BASE + 30 * MINUTE_MS;
     const edited = intervalSchedule(600, startAt, { startAt });
     const decision = decide(edited, { misfirePolicy: 'skip' }, BASE, BASE + 55 * MINUTE_MS);
-    expect(decision.skipped).toEqual({ from: BASE, to: BASE + 50 * MINUTE_MS, slots: 4 });
+    expect(decision.skipped).toEqual({ reason: 'misfire', from: BASE, to: BASE + 50 * MINUTE_MS, slots: 4 });
   });
 });

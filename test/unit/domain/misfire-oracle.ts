@@ -2,7 +2,12 @@ import { type DueDecision } from '../../../src/domain/misfire.js';
 import { type Policy } from '../../../src/domain/policy.js';
 
 export type Verdict = Pick<DueDecision, 'fire' | 'nextSlot'> & {
-  readonly skipped: { readonly from: number; readonly to: number; readonly slots: number } | null;
+  readonly skipped: {
+    readonly reason: 'misfire';
+    readonly from: number;
+    readonly to: number;
+    readonly slots: number;
+  } | null;
 };
 
 /**
@@ -20,7 +25,8 @@ export function verdictOf(slots: readonly number[], policy: Policy, now: number)
   const decided = fired ?? to ?? -Infinity;
   return {
     fire: fired === undefined ? null : { slot: fired, isMisfire: missed.includes(fired) },
-    skipped: from === undefined || to === undefined ? null : { from, to, slots: dropped.length },
+    skipped:
+      from === undefined || to === undefined ? null : { reason: 'misfire', from, to, slots: dropped.length },
     nextSlot: slots.find((slot) => slot > decided) ?? null,
   };
 }

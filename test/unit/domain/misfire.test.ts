@@ -41,7 +41,7 @@ describe('125 missed minutes', () => {
   it('skip: none is made up for', () => {
     expect(decide(everyMinute, { misfirePolicy: 'skip' }, BASE, now)).toEqual({
       fire: null,
-      skipped: { from: BASE, to: BASE + 124 * MINUTE_MS, slots: 125 },
+      skipped: { reason: 'misfire', from: BASE, to: BASE + 124 * MINUTE_MS, slots: 125 },
       nextSlot: BASE + 125 * MINUTE_MS,
       holdUntil: null,
     });
@@ -51,7 +51,7 @@ describe('125 missed minutes', () => {
   it('fire_once: the latest runs', () => {
     expect(decide(everyMinute, { misfirePolicy: 'fire_once' }, BASE, now)).toEqual({
       fire: { slot: BASE + 124 * MINUTE_MS, isMisfire: true },
-      skipped: { from: BASE, to: BASE + 123 * MINUTE_MS, slots: 124 },
+      skipped: { reason: 'misfire', from: BASE, to: BASE + 123 * MINUTE_MS, slots: 124 },
       nextSlot: BASE + 125 * MINUTE_MS,
       holdUntil: null,
     });
@@ -62,7 +62,7 @@ describe('125 missed minutes', () => {
     const policy = { misfirePolicy: 'catch_up', misfireLimit: 10 } as const;
     expect(decide(everyMinute, policy, BASE, now)).toEqual({
       fire: { slot: BASE + 115 * MINUTE_MS, isMisfire: true },
-      skipped: { from: BASE, to: BASE + 114 * MINUTE_MS, slots: 115 },
+      skipped: { reason: 'misfire', from: BASE, to: BASE + 114 * MINUTE_MS, slots: 115 },
       nextSlot: BASE + 116 * MINUTE_MS,
       holdUntil: now + BACKLOG_PACE_MS,
     });
@@ -82,7 +82,7 @@ describe('125 missed minutes', () => {
       const onTime = BASE + 125 * MINUTE_MS;
       const decision = decide(everyMinute, { misfirePolicy: 'skip' }, BASE, onTime + pastMs);
       expect(decision.fire).toEqual({ slot: onTime, isMisfire: false });
-      expect(decision.skipped).toEqual({ from: BASE, to: onTime - MINUTE_MS, slots: 125 });
+      expect(decision.skipped).toEqual({ reason: 'misfire', from: BASE, to: onTime - MINUTE_MS, slots: 125 });
     },
   );
 });
@@ -143,7 +143,7 @@ describe('the end of a schedule', () => {
     const once: Schedule = { type: 'once', runAt: BASE };
     const ended = { nextSlot: null, holdUntil: null };
     const late = { fire: { slot: BASE, isMisfire: true }, skipped: null, ...ended };
-    const range = { from: BASE, to: BASE, slots: 1 };
+    const range = { reason: 'misfire', from: BASE, to: BASE, slots: 1 };
     expect(decide(once, {}, BASE, BASE + 60_000)).toEqual(late);
     expect(decide(once, { misfirePolicy: 'catch_up' }, BASE, BASE + 60_000)).toEqual(late);
     expect(decide(once, { misfirePolicy: 'skip' }, BASE, BASE + 60_000)).toEqual({
