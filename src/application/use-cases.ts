@@ -2,6 +2,7 @@ import { type Authenticate } from './authenticate.js';
 import { type PostReceipt } from './executions/post-receipt.js';
 import { type CancelExecution } from './executions/cancel-execution.js';
 import { type QueryExecutions } from './executions/query-executions.js';
+import { type SummarizeRuns } from './executions/summarize-runs.js';
 import { type ExplainSlot } from './history/explain-slot.js';
 import { type ForecastLoad } from './forecast/forecast-load.js';
 import { type VerifyHistory } from './history/verify-history.js';
@@ -21,6 +22,8 @@ export interface UseCases {
   readonly queryTasks: QueryTasks;
   /** find · list */
   readonly queryExecutions: QueryExecutions;
+  /** summarize */
+  readonly summarizeRuns: SummarizeRuns;
   /** post */
   readonly postReceipt: PostReceipt;
   /** list · live · statusOf */

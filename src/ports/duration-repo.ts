@@ -1,3 +1,5 @@
+import { type RunTiming } from '../domain/run-stats.js';
+
 /** How long runs took. Throws AxError `unavailable` when the store cannot be reached. */
 export interface DurationRepo {
   /**
@@ -9,4 +11,15 @@ export interface DurationRepo {
     taskIds: readonly string[],
     request: { readonly since: number; readonly sample: number },
   ): Promise<Map<string, number>>;
+  /**
+   * Up to `limit` executions of a task that were triggered in `[from, to)`, epoch ms, in the order of ids, after `afterId` if any. A range of
+   * slots that was skipped as a whole is one. Reads no more than these, from indexes alone, however long the history is.
+   */
+  timings(request: {
+    readonly taskId: string;
+    readonly from: number;
+    readonly to: number;
+    readonly afterId: string | null;
+    readonly limit: number;
+  }): Promise<RunTiming[]>;
 }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Status } from '../../src/domain/execution.js';
-import { BASE, buildReport, buildTask } from '../support/builders.js';
-import { uuidAt } from '../support/runs.js';
+import { type RunTiming } from '../../src/domain/run-stats.js';
+import { type TriggerEvent } from '../../src/domain/trigger.js';
+import { BASE, buildEvent, buildReport, buildTask } from '../support/builders.js';
+import { recordEvents, runOf, uuidAt } from '../support/runs.js';
 import { auditOf, type Store, type StoreFactory } from '../support/store.js';
 
 const DAY = 86_400_000;
@@ -109,6 +111,66 @@ export function durationRepoSuite(name: string, open: StoreFactory): void {
         ),
       );
       expect(await p95(ids)).toEqual(Object.fromEntries(ids.map((id, i) => [id, i])));
+    });
+
+    describe('timings', () => {
+      const range = { taskId: 'a', from: BASE, to: BASE + DAY, afterId: null, limit: 100 };
+      const event = (firedAt: number, overrides: Partial<TriggerEvent> = {}) =>
+        buildEvent({ id: uuidAt(firedAt + 1), taskId: 'a', slot: firedAt - 12, firedAt, ...overrides });
+
+      it('tell when an execution was due, decided and run, and what became of it', async () => {
+        const ran = event(BASE);
+        const skipped = event(BASE + 1000);
+        const silent = event(BASE + 2000);
+        const byHand = event(BASE + 3000, { kind: 'manual', windowStart: BASE + 2999 });
+        await recordEvents(store, [byHand, silent, skipped, ran]);
+        const times = { startedAt: null, finishedAt: skipped.firedAt };
+        await store.executions.apply([
+          ...runOf(ran),
+          buildReport({
+            executionId: skipped.id,
+            taskId: 'a',
+            status: 'skipped',
+            reason: 'overlap',
+            ...times,
+          }),
+          buildReport({ executionId: byHand.id, taskId: 'a', startedAt: BASE + 3040 }),
+        ]);
+        const none = { reason: null, startedAt: null, finishedAt: null };
+        const of = ({ id, kind, windowStart, firedAt }: TriggerEvent) => ({ id, kind, windowStart, firedAt });
+        expect(await store.durations.timings(range)).toEqual([
+          { ...of(ran), status: 'success', reason: null, startedAt: BASE + 5, finishedAt: BASE + 2004 },
+          { ...of(skipped), ...none, status: 'skipped', reason: 'overlap', finishedAt: skipped.firedAt },
+          { ...of(silent), ...none, status: 'pending' },
+          { ...of(byHand), ...none, status: 'running', startedAt: BASE + 3040 },
+        ]);
+      });
+
+      it('come in pages, in the order of ids, of one task, without what was triggered outside the range', async () => {
+        const instants = [5, 3, 0, 4, 2].map((n) => BASE + n * 1000);
+        const other = event(BASE + 1000, { id: uuidAt(BASE + 1000, 7), taskId: 'b' });
+        await recordEvents(store, [...instants, BASE - 1, BASE + DAY].map((at) => event(at)).concat(other));
+        await store.executions.apply([
+          buildReport({ executionId: uuidAt(BASE + 1), taskId: 'a', status: 'timeout' }),
+          buildReport({ executionId: other.id, taskId: 'b', status: 'fail' }),
+        ]);
+        const seen: RunTiming[] = [];
+        while (seen.length < 5) {
+          const page = await store.durations.timings({
+            ...range,
+            afterId: seen.at(-1)?.id ?? null,
+            limit: 2,
+          });
+          expect([1, 2]).toContain(page.length);
+          seen.push(...page);
+        }
+        expect(seen.map(({ firedAt }) => firedAt)).toEqual(instants.toSorted((a, b) => a - b));
+        expect(seen.map(({ status }) => status)).toEqual([
+          'timeout',
+          ...Array.from({ length: 4 }, () => 'pending'),
+        ]);
+        expect(await store.durations.timings({ ...range, afterId: seen.at(-1)?.id ?? null })).toEqual([]);
+      });
     });
   });
 }

@@ -98,6 +98,21 @@ describe('MySQL plans', () => {
     expect(await readsOf(() => store.executions.adoptPending(BASE + HOUR_MS + 1))).toBeLessThan(500);
   });
 
+  it('sums up the executions of a task from indexes alone', async () => {
+    const asked: { readonly sql: string; readonly bindings: readonly string[] }[] = [];
+    const keep = (query: (typeof asked)[number]) => void asked.push(query);
+    store.db.knex.on('query', keep);
+    const page = { taskId: 'busy', from: BASE, to: BASE + HOUR_MS, afterId: null, limit: 1000 };
+    expect(await readsOf(() => store.durations.timings(page))).toBeLessThan(3000);
+    store.db.knex.off('query', keep);
+    const reads = asked.filter(({ sql }) => /FROM (trigger_event|execution_log)/.test(sql));
+    expect(reads).toHaveLength(2);
+    for (const { sql, bindings } of reads) {
+      const plan = await store.db.read((s) => s.rows<{ Extra: string }>(`EXPLAIN ${sql}`, bindings));
+      expect(plan.map(({ Extra }) => Extra)).toEqual([expect.stringContaining('Using index')]);
+    }
+  });
+
   it('finds how a watched task ended last without reading its history', async () => {
     const check = { type: 'task_succeeded', taskId: 'busy', withinSec: 60 } as const;
     const pre = { check, onFail: 'skip', retryCount: 0, retryIntervalSec: 1 } as const;

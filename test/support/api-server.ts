@@ -20,6 +20,7 @@ import { Authenticate } from '../../src/application/authenticate.js';
 import { CancelExecution } from '../../src/application/executions/cancel-execution.js';
 import { PostReceipt } from '../../src/application/executions/post-receipt.js';
 import { QueryExecutions } from '../../src/application/executions/query-executions.js';
+import { SummarizeRuns } from '../../src/application/executions/summarize-runs.js';
 import { ExplainSlot } from '../../src/application/history/explain-slot.js';
 import { ForecastLoad } from '../../src/application/forecast/forecast-load.js';
 import { VerifyHistory } from '../../src/application/history/verify-history.js';
@@ -153,6 +154,7 @@ export class ApiServer {
       }),
       queryTasks: new QueryTasks({ tasks, clock }),
       queryExecutions: new QueryExecutions({ executions }),
+      summarizeRuns: new SummarizeRuns({ tasks, durations: new SqlDurationRepo(db), clock }),
       cancelExecution: new CancelExecution({
         ...{ tasks, executions, stops, receipts, audit: this.audit, clock, metrics, logger },
         node: 'coordinator-1',

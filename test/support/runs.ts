@@ -4,7 +4,10 @@ import { buildReport, buildTask } from './builders.js';
 import { auditOf, type Store } from './store.js';
 
 /** Records events as a tick would, through a task that is there only for that. */
-export async function recordEvents(store: Store, events: readonly TriggerEvent[]): Promise<void> {
+export async function recordEvents(
+  store: Pick<Store, 'tasks' | 'triggers'>,
+  events: readonly TriggerEvent[],
+): Promise<void> {
   const task = buildTask({ nextTriggerTime: 1000 });
   await store.tasks.insert(task, auditOf(task.id));
   await store.triggers.decideDue({ now: 1000, limit: 1, mayCommit: () => true }, () => ({

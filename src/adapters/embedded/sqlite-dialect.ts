@@ -53,6 +53,10 @@ export const sqliteDialect: Dialect = {
     `ALTER TABLE ${table} ADD COLUMN ${column}`,
     `CREATE INDEX ${index} ON ${table} (${indexed})`,
   ],
+  replaceIndex: (table, index, columns) => [
+    `DROP INDEX IF EXISTS ${index}`,
+    `CREATE INDEX ${index} ON ${table} (${columns})`,
+  ],
   withMigrationLock: (_, work) => work(),
 
   rowsOf: (response) => response as unknown[],

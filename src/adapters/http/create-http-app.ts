@@ -10,6 +10,7 @@ import { receiptRoutes } from './receipt-routes.js';
 import { requireToken } from './require-token.js';
 import { answerError, refusePath, routeOf, serveRoutes } from './serve-routes.js';
 import { scheduleRoutes } from './schedule-routes.js';
+import { statsRoutes } from './stats-routes.js';
 import { taskRoutes } from './task-routes.js';
 import { verifyRoutes } from './verify-routes.js';
 import { whyRoutes } from './why-routes.js';
@@ -39,6 +40,7 @@ export function createHttpApp(parts: {
       ...taskRoutes(useCases),
       ...scheduleRoutes(useCases),
       ...executionRoutes(useCases),
+      ...statsRoutes(useCases),
       ...workerRoutes(useCases),
       ...forecastRoutes(useCases),
       ...verifyRoutes(useCases),

@@ -68,6 +68,9 @@ export const mysqlDialect: Dialect = {
   addIndexedColumn: ({ table, column, index, indexed }) => [
     `ALTER TABLE ${table} ADD COLUMN ${column}, ADD KEY ${index} (${indexed})`,
   ],
+  replaceIndex: (table, index, columns) => [
+    `ALTER TABLE ${table} DROP KEY ${index}, ADD KEY ${index} (${columns})`,
+  ],
   withMigrationLock: withMysqlLock,
 
   rowsOf: (response) => withInstants(...(response as [Record<string, unknown>[], FieldPacket[]])),

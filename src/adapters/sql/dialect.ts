@@ -84,6 +84,8 @@ export interface Dialect {
   createTable(definition: TableDefinition): readonly string[];
   /** Statements that add a column and an index together; they break off between two only where DDL can be rolled back. */
   addIndexedColumn(addition: IndexedColumn): readonly string[];
+  /** Statements that give an existing index other columns; they can be repeated, and reads by its name go on meanwhile. */
+  replaceIndex(table: string, index: string, columns: string): readonly string[];
   /** Runs `work` while no other migration of this store runs; waits for its turn. */
   withMigrationLock<T>(knex: Knex, work: () => Promise<T>): Promise<T>;
 

@@ -1,4 +1,8 @@
+import { type Status, STATUSES } from '../../domain/execution.js';
+import { type Reason } from '../../domain/reason.js';
+import { type RunTiming } from '../../domain/run-stats.js';
 import { type DurationRepo } from '../../ports/duration-repo.js';
+import { type EventRow as StoredEvent } from './event-row.js';
 import { type SqlDb, type Statements } from './sql-db.js';
 import { idBound } from './time-ordered-id.js';
 
@@ -8,6 +12,8 @@ const RAN = ['success', 'fail', 'timeout'] as const;
 const TASKS_PER_READ = 150;
 /** Statements at a time; the tick needs connections, too. */
 const LANES = 3;
+/** An event's id is made this long before or after its `fired_at` at most. */
+const ID_SKEW_MS = 60_000;
 
 interface Sample {
   /** No older id counts. */
@@ -38,6 +44,60 @@ export class SqlDurationRepo implements DurationRepo {
     await Promise.all(Array.from({ length: LANES }, lane));
     return found;
   }
+
+  async timings(request: Parameters<DurationRepo['timings']>[0]): Promise<RunTiming[]> {
+    return this.db.read(async (sql) => {
+      const events = await readEvents(sql, request);
+      const [first, last] = [events[0], events.at(-1)];
+      if (first === undefined || last === undefined) return [];
+      const ends = new Map<string, EndRow>();
+      for (const row of await readEnds(sql, request.taskId, first.id, last.id)) ends.set(row.id, row);
+      return events.map(({ id, kind, window_start, fired_at }) => {
+        const {
+          status = 'pending',
+          reason = null,
+          started_at = null,
+          finished_at = null,
+        } = ends.get(id) ?? {};
+        return {
+          ...{ id, kind, windowStart: window_start, firedAt: fired_at },
+          ...{ status, reason, startedAt: started_at, finishedAt: finished_at },
+        };
+      });
+    });
+  }
+}
+
+type EventRow = Pick<StoredEvent, 'id' | 'kind' | 'window_start' | 'fired_at'>;
+
+interface EndRow {
+  readonly id: string;
+  readonly status: Status;
+  readonly reason: Reason | null;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+}
+
+async function readEvents(
+  sql: Statements,
+  { taskId, from, to, afterId, limit }: Parameters<DurationRepo['timings']>[0],
+): Promise<EventRow[]> {
+  const { dialect } = sql;
+  const at = (instant: number) => dialect.instant(instant) as string | number;
+  return sql.rows(
+    `SELECT e.id, e.kind, e.window_start, e.fired_at FROM trigger_event e ${dialect.useIndex('trigger_event_task')}
+     WHERE e.task_id = ? AND e.id > ? AND e.id < ? AND e.fired_at >= ? AND e.fired_at < ? ORDER BY e.id LIMIT ?`,
+    [taskId, afterId ?? idBound(from - ID_SKEW_MS), idBound(to + ID_SKEW_MS), at(from), at(to), limit],
+  );
+}
+
+/** Of the executions with ids in a range, those that anything was reported of. */
+async function readEnds(sql: Statements, taskId: string, first: string, last: string): Promise<EndRow[]> {
+  return sql.rows(
+    `SELECT x.id, x.status, x.reason, x.started_at, x.finished_at FROM execution_log x ${sql.dialect.useIndex('execution_log_task')}
+     WHERE x.task_id = ? AND x.status IN (${STATUSES.map((status) => `'${status}'`).join(', ')}) AND x.id >= ? AND x.id <= ?`,
+    [taskId, first, last],
+  );
 }
 
 type Pair = readonly [taskId: string, status: string];

@@ -11,6 +11,7 @@ import { PostReceipt } from '../../application/executions/post-receipt.js';
 import { WatchPools } from '../../application/coordinator/watch-pools.js';
 import { CancelExecution } from '../../application/executions/cancel-execution.js';
 import { QueryExecutions } from '../../application/executions/query-executions.js';
+import { SummarizeRuns } from '../../application/executions/summarize-runs.js';
 import { ExplainSlot } from '../../application/history/explain-slot.js';
 import { ForecastLoad } from '../../application/forecast/forecast-load.js';
 import { VerifyHistory } from '../../application/history/verify-history.js';
@@ -63,6 +64,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
         runTask: new RunTask(runDeps),
         queryTasks: new QueryTasks({ tasks, clock }),
         queryExecutions: new QueryExecutions({ executions }),
+        summarizeRuns: new SummarizeRuns({ tasks, durations, clock }),
         cancelExecution: new CancelExecution(cancelDeps),
         postReceipt: new PostReceipt({ receipts, executions, hash }),
         queryWorkers: new QueryWorkers({ registry, tasks, clock }),

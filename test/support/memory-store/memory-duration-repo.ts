@@ -1,4 +1,5 @@
 import { idBound } from '../../../src/adapters/sql/time-ordered-id.js';
+import { type RunTiming } from '../../../src/domain/run-stats.js';
 import { type DurationRepo } from '../../../src/ports/duration-repo.js';
 import { type MemoryDb } from './memory-db.js';
 
@@ -18,6 +19,21 @@ export class MemoryDurationRepo implements DurationRepo {
       if (p95 !== undefined) found.set(id, p95);
     }
     return found;
+  }
+
+  async timings(request: Parameters<DurationRepo['timings']>[0]): Promise<RunTiming[]> {
+    const { taskId, from, to, afterId, limit } = request;
+    return [...this.db.events.values()]
+      .map(({ event }) => event)
+      .filter((event) => event.taskId === taskId && event.firedAt >= from && event.firedAt < to)
+      .filter(({ id }) => id > (afterId ?? ''))
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .slice(0, limit)
+      .map(({ id, kind, windowStart, firedAt }) => {
+        const { report = null, startedAt = null } = this.db.states.get(id) ?? {};
+        const { status = 'pending', reason = null, finishedAt = null } = report ?? {};
+        return { id, kind, windowStart, firedAt, status, reason, startedAt, finishedAt };
+      });
   }
 
   private latest(taskId: string, status: string, since: number, sample: number): number[] {

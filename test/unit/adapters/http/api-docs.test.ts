@@ -6,6 +6,7 @@ import { forecastRoutes } from '../../../../src/adapters/http/forecast-routes.js
 import { processRoutes } from '../../../../src/adapters/http/process-routes.js';
 import { receiptRoutes } from '../../../../src/adapters/http/receipt-routes.js';
 import { scheduleRoutes } from '../../../../src/adapters/http/schedule-routes.js';
+import { statsRoutes } from '../../../../src/adapters/http/stats-routes.js';
 import { taskJson } from '../../../../src/adapters/http/task-json.js';
 import { taskRoutes } from '../../../../src/adapters/http/task-routes.js';
 import { verifyRoutes } from '../../../../src/adapters/http/verify-routes.js';
@@ -32,6 +33,7 @@ describe('docs/api.md', async () => {
       ...scheduleRoutes(useCases),
       ...executionRoutes(useCases),
       ...receiptRoutes(useCases),
+      ...statsRoutes(useCases),
       ...workerRoutes(useCases),
       ...forecastRoutes(useCases),
       ...verifyRoutes(useCases),

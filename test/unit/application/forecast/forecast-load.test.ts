@@ -26,7 +26,7 @@ function scene(tasks: readonly (Task | BrokenTask)[], limits = { maxTasks: 3000,
           return { items, nextCursor: from + size < tasks.length ? String(from + size) : null };
         },
       },
-      durations: { p95: async () => durations },
+      durations: { p95: async () => durations, timings: () => Promise.reject(new Error('not asked')) },
     },
     limits,
   );
