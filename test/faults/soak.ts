@@ -1,4 +1,5 @@
 import { readFile, readdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Redis } from 'ioredis';
 import { Episode } from './episode.js';
 import { explain } from './evidence.js';
@@ -9,6 +10,8 @@ import { type ClusterNode } from './nodes.js';
 const SAMPLE_MS = 5000;
 /** A process is taken to be warm after this, and lives that were not much longer are left out. */
 const WARM_MS = 60_000;
+/** How long the cluster is left alone after the last fault, so that connections which were on their way out are gone. */
+const REST_MS = 30_000;
 
 interface Sample {
   readonly at: number;
@@ -44,6 +47,8 @@ export async function soak(
       for (const finding of findings.slice(0, 5)) breaches.push(await explain(lane, finding));
       say(`${number} ${nemesis.title ?? nemesis.name}: ${slots} slots, ${findings.length} breaches`);
     }
+    await delay(REST_MS);
+    await sampleAll(lane.nodes, lives);
     say(
       ['', processTable([...lives.values()]), '', redisTable(before, await lane.onRedis(restOf))].join('\n'),
     );
@@ -74,22 +79,30 @@ async function sampleOf(pid: number): Promise<Sample> {
   return { at: Date.now(), rssMiB: rssKiB / 1024, files: files.length };
 }
 
+/** Memory as medians of the thirds of a warm life, since one sample says more of the last garbage collection than of growth. */
 function processTable(lives: readonly Life[]): string {
   const rows = lives.flatMap(({ name, pid, samples }) => {
     const [first, last] = [samples[0], samples.at(-1)];
-    const warm = samples.find(({ at }) => first !== undefined && at >= first.at + WARM_MS);
-    if (first === undefined || last === undefined || warm === undefined) return [];
-    const most = Math.max(...samples.map(({ rssMiB }) => rssMiB));
+    const warm = samples.filter(({ at }) => first !== undefined && at >= first.at + WARM_MS);
+    if (first === undefined || last === undefined || warm[0] === undefined) return [];
     const seconds = Math.round((last.at - first.at) / 1000);
-    const memory = [warm.rssMiB, most, last.rssMiB].map((mib) => mib.toFixed(0)).join(' / ');
-    const files = `${warm.files} / ${Math.max(...samples.map((sample) => sample.files))} / ${last.files}`;
+    const third = Math.ceil(warm.length / 3);
+    const thirds = [0, 1, 2]
+      .map((i) => warm.slice(i * third, (i + 1) * third))
+      .filter((part) => part.length > 0);
+    const memory = thirds.map((part) => median(part.map(({ rssMiB }) => rssMiB)).toFixed(0)).join(' / ');
+    const files = `${warm[0].files} / ${Math.max(...samples.map((sample) => sample.files))} / ${last.files}`;
     return [`| ${name} (${pid}) | ${seconds} s | ${memory} | ${files} |`];
   });
   return [
-    '| process | life | RSS in MiB: after a minute / most / last | open files: after a minute / most / last |',
+    '| process | life | RSS in MiB: medians of the thirds after the first minute | open files: after a minute / most / last |',
     '| --- | --- | --- | --- |',
     ...rows,
   ].join('\n');
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 /** Keys by what they are for, and lengths of the streams. */
