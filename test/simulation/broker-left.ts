@@ -6,7 +6,10 @@ interface Wait {
   readonly tokenHash: string;
 }
 
-/** What is left in a broker of runs that have all ended: in lines, of stops, and of waits whose token a target has and whose worker ended the run. */
+/**
+ * What is left in a broker of runs that have all ended: in lines, and of runs that a worker has `finished` there, stops and waits whose token
+ * a target has. Stops and waits of a run that ended elsewhere, as in a life of the queue that was lost, are forgotten in time.
+ */
 export function leftIn(
   { state, receipts }: { readonly state: InProcessState; readonly receipts: InProcessReceipts },
   { tokens, finished }: { readonly tokens: ReadonlySet<string>; readonly finished: ReadonlySet<string> },
@@ -16,7 +19,7 @@ export function leftIn(
   const waits = [...(Reflect.get(receipts, 'waits') as ReadonlyMap<string, Wait>)];
   return {
     waiters: [...lines.values()].reduce((sum, line) => sum + line.length, 0),
-    stops: reasons.size,
+    stops: [...reasons.keys()].filter((id) => finished.has(id)).length,
     waits: waits.filter(
       ([id, wait]) => wait.state !== 'closed' && tokens.has(wait.tokenHash) && finished.has(id),
     ).length,

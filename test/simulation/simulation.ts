@@ -43,7 +43,10 @@ export async function simulate(plan: Plan, breakage: Breakage | null = null): Pr
   const deleted = new Set(
     store.audit.flatMap(({ action, subject }) => (action === 'task.delete' ? [subject] : [])),
   );
-  const finished = new Set(journal.of('finish').map(({ executionId }) => executionId));
+  const lastLoss = journal.facts.findLastIndex(({ kind }) => kind === 'loss');
+  const finished = new Set(
+    journal.facts.slice(lastLoss + 1).flatMap((fact) => (fact.kind === 'finish' ? [fact.executionId] : [])),
+  );
   const left = {
     messages: await cluster.broker.queue.depth(),
     reports: (await cluster.broker.results.backlog()).depth,
