@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { thisMachine, type DebianMachine } from './servers/install-debian.js';
+import { findOrInstall, type InstallMachine } from './servers/find-or-install.js';
 
-const PACKAGE = 'libfaketime';
 const LIBRARY_FOLDERS = ['/usr/lib', '/usr/lib64', '/usr/local/lib'];
 
 /** `+10` or `-0.5`, as faketime takes offsets in seconds. */
@@ -25,23 +24,12 @@ async function preload(): Promise<Readonly<Record<string, string>>> {
 }
 
 /** Path of libfaketime.so.1. @throws Error that says what to provide. */
-export async function findFaketime(
-  machine: Pick<DebianMachine, 'isRoot' | 'isDebian' | 'install'> = thisMachine,
-  find: () => string | undefined = findLibrary,
-): Promise<string> {
-  let reason = 'libfaketime.so.1 is not on this machine';
-  const found = find();
-  if (found !== undefined) return found;
-  if (!machine.isDebian()) reason += ', and this is not Debian';
-  else if (!machine.isRoot()) reason += ', and the tests do not run as root';
-  else {
-    await machine.install([PACKAGE]);
-    const installed = find();
-    if (installed !== undefined) return installed;
-    reason = `${PACKAGE} was installed and brought no libfaketime.so.1`;
-  }
-  const fix = `provide libfaketime (Debian package ${PACKAGE}), or run the tests on Debian as root: then they install it themselves`;
-  throw new Error(`Tests of wrong clocks cannot run: ${reason}. Please ${fix}.`);
+export async function findFaketime(machine?: InstallMachine, find = findLibrary): Promise<string> {
+  const need = 'Tests of wrong clocks';
+  return findOrInstall(
+    { need, file: 'libfaketime.so.1', title: 'libfaketime', debianPackage: 'libfaketime', find },
+    machine,
+  );
 }
 
 /** Distributions keep it in `faketime/` below a library folder, with or without the machine's name between. */
