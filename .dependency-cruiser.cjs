@@ -44,6 +44,24 @@ module.exports = {
       '^src/adapters/(?!sql/)',
     ]),
     only('only-http-knows-the-use-cases', '^src/adapters/(?!http/)', ['^src/(domain|ports|adapters)/']),
+    {
+      name: 'calendar-packages-load-when-asked',
+      comment: 'They cost memory and a tenth of a second, and most processes never fill a calendar.',
+      severity: 'error',
+      from: { path: '^src/adapters/calendars/offline-calendar-source.ts$' },
+      to: { path: '^src/adapters/calendars/', dependencyTypesNot: ['dynamic-import'] },
+    },
+    {
+      name: 'calendars-alone-take-calendar-packages',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/adapters/calendars/' },
+      to: {
+        path: [
+          'node_modules/(date-holidays|chinese-days|ical\\.js)/',
+          '^src/adapters/calendars/(?!offline-)',
+        ],
+      },
+    },
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-orphans',
