@@ -26,6 +26,8 @@ export interface Backend {
   readonly modules: readonly ContainerModule[];
   /** Where the data is, for people. */
   readonly description: string;
+  /** Tells how its connections are used. */
+  measure(): void;
   /** Ends all connections. `isClean`: every result was persisted and nothing runs any more. */
   close(isClean: boolean): Promise<void>;
 }
@@ -46,13 +48,14 @@ export async function openBackend(config: Config, tools: Tools): Promise<Backend
     : openCluster(backend.mysqlUrl, backend.redisUrl, config, tools);
 }
 
-async function openEmbedded(dataDir: string, { machine: clock, random }: Tools): Promise<Backend> {
-  const store = await openSqlite(dataDir, { clock, random });
+async function openEmbedded(dataDir: string, { machine: clock, random, metrics }: Tools): Promise<Backend> {
+  const store = await openSqlite(dataDir, { clock, random, metrics });
   return {
     clock,
     measureOffset: null,
     modules: [storeModule(store.db), inProcessModule(new InProcessBroker(clock, store.queueEpoch))],
     description: `embedded, data in ${dataDir}`,
+    measure: () => store.db.measurePool(),
     close: (isClean) => store.close({ clean: isClean }),
   };
 }
@@ -63,13 +66,13 @@ async function openCluster(
   { role, namespace, clockLimitMs }: Config,
   { machine, random, metrics, logger }: Tools,
 ): Promise<Backend> {
-  const redis = new RedisConnection({ url: redisUrl, namespace, logger });
+  const redis = new RedisConnection({ url: redisUrl, namespace, logger, metrics });
   const reference = new RedisTimeReference(redis);
   const clock = new ReferenceClock(machine);
   const limitMs = clockLimitMs;
   const measureOffset = new MeasureOffset({ reference, machine, clock, metrics, logger, limitMs });
   const needsStore = role !== 'worker' && mysqlUrl !== null;
-  const db = needsStore ? openMysql(mysqlUrl, { poolSize: MYSQL_POOL, clock, random }) : null;
+  const db = needsStore ? openMysql(mysqlUrl, { poolSize: MYSQL_POOL, clock, random, metrics }) : null;
   const close = async () => {
     await redis.close();
     await db?.close();
@@ -87,6 +90,7 @@ async function openCluster(
     measureOffset,
     modules: [redisModule(redis), ...(db === null ? [] : [storeModule(db)])],
     description: db === null ? `worker on Redis, namespace ${namespace}` : `cluster, namespace ${namespace}`,
+    measure: () => db?.measurePool(),
     close,
   };
 }

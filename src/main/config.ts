@@ -44,6 +44,8 @@ export interface Config {
   readonly overlapLimit: number;
   readonly drainMs: number;
   readonly clockLimitMs: number;
+  /** Which tasks have series of their own. */
+  readonly metrics: { readonly maxTasks: number; readonly by: 'task' | 'group' };
   /** AMQP URLs by the names that tasks use. */
   readonly brokers: ReadonlyMap<string, string>;
   /** Secrets that sign requests, by the names that tasks use. */
@@ -89,6 +91,8 @@ const VARIABLES = {
   AX_OVERLAP_LIMIT: whole(1, 10_000, DEFAULT_MAX_WAITING),
   AX_DRAIN_SEC: whole(0, 86_400, 30),
   AX_CLOCK_LIMIT_MS: whole(1, 3_600_000, 1000),
+  AX_METRICS_MAX_TASKS: whole(1, 10_000, 200),
+  AX_METRICS_BY: z.enum(['task', 'group']).default('task'),
   AX_SHELL_ENABLED: z.enum(['true', 'false']).default('false'),
   AX_SHELL_CWD: z.string().startsWith('/', 'must be an absolute path').default('/tmp'),
   AX_KILL_GRACE_SEC: whole(0, 600, 5),
@@ -138,6 +142,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: bool
     overlapLimit: values.AX_OVERLAP_LIMIT,
     drainMs: values.AX_DRAIN_SEC * 1000,
     clockLimitMs: values.AX_CLOCK_LIMIT_MS,
+    metrics: { maxTasks: values.AX_METRICS_MAX_TASKS, by: values.AX_METRICS_BY },
     brokers: brokersOf(env),
     secrets: secretsOf(env),
     egress: { allow: values.AX_HTTP_ALLOW, deny: values.AX_HTTP_DENY },

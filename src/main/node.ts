@@ -22,7 +22,16 @@ import { replyQueuesOf } from './reply-queues.js';
 import { TOKENS as T } from './tokens.js';
 
 type LoopName =
-  'clock' | 'schedule' | 'recover' | 'pools' | 'worker' | 'receipts' | 'announce' | 'collect' | 'hooks';
+  | 'clock'
+  | 'schedule'
+  | 'recover'
+  | 'pools'
+  | 'load'
+  | 'worker'
+  | 'receipts'
+  | 'announce'
+  | 'collect'
+  | 'hooks';
 
 /** A loop and the signal that ends it. */
 interface RunningLoop {
@@ -33,7 +42,7 @@ interface RunningLoop {
 /**
  * One ax process, from start to stop. Start: connect and check the stores → first look at the time reference → wire → admin token →
  * listen → clock → loops.
- * Stop: not ready → tick, recovery and the look at pools (the lease is released) → worker (says that it drains, drains, heartbeats last,
+ * Stop: not ready → tick, recovery and the looks at pools and load (the lease is released) → worker (says that it drains, drains, heartbeats last,
  * withdraws) → reply queues → collector (applies what came in) → post-hooks (those on their way) → API → executors → clock → stores.
  * Nothing is closed before its users have ended.
  */
@@ -55,7 +64,7 @@ export class Node {
   /** Connects and wires; nothing runs yet. @throws AxError `refused_start`, `unavailable`. */
   static async open(config: Config, version: string, logger: PinoLogger): Promise<Node> {
     const random = new SystemRandom();
-    const metrics = new PrometheusMetrics();
+    const metrics = metricsOf(config);
     const backend = await openBackend(config, { machine: new SystemClock(), random, metrics, logger });
     const { clock } = backend;
     const { brokers, namespace, secrets } = config;
@@ -91,12 +100,17 @@ export class Node {
 
   async start(): Promise<void> {
     const { config, container, logger, metrics } = this;
+    const { version } = container.get(T.identity);
+    metrics.gauge('build_info', { version, node: config.nodeId, role: config.role }, 1);
     metrics.gauge('zone_data_info', { version: zoneDataVersion() }, 1);
     this.newToken = (await this.useCases?.authenticate.prepare()) ?? null;
     const app = createHttpApp({
       useCases: this.useCases,
       readiness: container.get(T.readiness),
-      exposition: () => metrics.exposition(),
+      exposition: (accept) => {
+        this.backend.measure();
+        return metrics.exposition(accept);
+      },
       metrics,
       clock: container.get(T.clock),
       logger,
@@ -109,6 +123,7 @@ export class Node {
       this.begin('recover', container.get(T.recoverExecutions));
       this.begin('hooks', container.get(T.deliverHooks));
       this.begin('pools', container.get(T.watchPools));
+      this.begin('load', container.get(T.measureLoad));
     }
     if (hasWorker(config)) {
       this.begin('receipts', replyQueuesOf(config, container));
@@ -121,7 +136,7 @@ export class Node {
   /** Drains and closes everything; may be called after a failed start. */
   async stop(): Promise<void> {
     this.container.get(T.readiness).stopping();
-    await Promise.all([this.end('schedule'), this.end('recover'), this.end('pools')]);
+    await Promise.all([this.end('schedule'), this.end('recover'), this.end('pools'), this.end('load')]);
     await this.endWorker();
     await this.end('receipts');
     await this.end('collect');
@@ -153,4 +168,16 @@ export class Node {
     if (this.config.backend.mode !== 'embedded') return true;
     return (await this.container.get(T.results).backlog()).depth === 0;
   }
+}
+
+function metricsOf(config: Config): PrometheusMetrics {
+  return new PrometheusMetrics({
+    ...config.metrics,
+    namespace: config.namespace,
+    scopes: [
+      'every',
+      ...(hasCoordinator(config) ? (['coordinator', 'leader'] as const) : []),
+      ...(hasWorker(config) ? (['worker'] as const) : []),
+    ],
+  });
 }

@@ -3,6 +3,7 @@ import { type Authenticate } from '../application/authenticate.js';
 import { type CollectResults } from '../application/coordinator/collect-results.js';
 import { type DeliverHooks } from '../application/coordinator/deliver-hooks.js';
 import { type Leadership } from '../application/coordinator/leadership.js';
+import { type MeasureLoad } from '../application/coordinator/measure-load.js';
 import { type RecoverExecutions } from '../application/coordinator/recover-executions.js';
 import { type ScheduleLoop } from '../application/coordinator/schedule-loop.js';
 import { type Tick } from '../application/coordinator/tick.js';
@@ -24,6 +25,7 @@ import { type HistoryRepo } from '../ports/history-repo.js';
 import { type HookRepo } from '../ports/hook-repo.js';
 import { type Ids } from '../ports/ids.js';
 import { type LastOutcomes } from '../ports/last-outcomes.js';
+import { type LoadRepo } from '../ports/load-repo.js';
 import { type Lock } from '../ports/lock.js';
 import { type Logger } from '../ports/logger.js';
 import { type Metrics } from '../ports/metrics.js';
@@ -76,6 +78,7 @@ export const TOKENS = {
   history: token<HistoryRepo>('HistoryRepo'),
   lastOutcomes: token<LastOutcomes>('LastOutcomes'),
   durations: token<DurationRepo>('DurationRepo'),
+  loads: token<LoadRepo>('LoadRepo'),
   hooks: token<HookRepo>('HookRepo'),
   audit: token<AuditLog>('AuditLog'),
   tokens: token<TokenRepo>('TokenRepo'),
@@ -88,6 +91,7 @@ export const TOKENS = {
   scheduleLoop: token<ScheduleLoop>('ScheduleLoop'),
   collectResults: token<CollectResults>('CollectResults'),
   recoverExecutions: token<RecoverExecutions>('RecoverExecutions'),
+  measureLoad: token<MeasureLoad>('MeasureLoad'),
   watchPools: token<WatchPools>('WatchPools'),
   deliverHooks: token<DeliverHooks>('DeliverHooks'),
   heartbeats: token<Heartbeats>('Heartbeats'),

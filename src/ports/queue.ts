@@ -51,6 +51,8 @@ export interface Queue {
   publish(messages: readonly QueueMessage[]): Promise<PublishOutcome[]>;
   /** Messages not yet finished, over all pools, without those that wait in a line. */
   depth(): Promise<number>;
+  /** The same by lane; lanes that are empty may be there or not. */
+  backlog(): Promise<LaneBacklog[]>;
   /** In the order of `keys`; one round trip. */
   states(keys: readonly (SlotKey & { readonly id: string })[]): Promise<RunState[]>;
   /**
@@ -62,6 +64,17 @@ export interface Queue {
   take(request: TakeRequest): Promise<Delivery[]>;
   /** Puts unclaimed deliveries back for others to take at once. */
   giveBack(deliveries: readonly Delivery[]): Promise<void>;
+}
+
+/** Messages of one lane that are not finished. */
+export interface LaneBacklog {
+  readonly lane: string;
+  /** For a worker. */
+  readonly waiting: number;
+  /** By a worker that neither finished nor gave them back. */
+  readonly taken: number;
+  /** How long the oldest that waits has waited since it was published or put back; 0 when none does. */
+  readonly oldestWaitMs: number;
 }
 
 export interface TakeRequest {

@@ -12,6 +12,7 @@ import { executionListSuite } from './execution-list.suite.js';
 import { executionRepoSuite } from './execution-repo.suite.js';
 import { historyRepoSuite } from './history-repo.suite.js';
 import { hookRepoSuite } from './hook-repo.suite.js';
+import { loadRepoSuite } from './load-repo.suite.js';
 import { manualRunSuite } from './manual-run.suite.js';
 import { taskDemandSuite } from './task-demand.suite.js';
 import { taskListSuite } from './task-list.suite.js';
@@ -32,6 +33,7 @@ tokenRepoSuite('memory', openMemoryStore);
 auditLogSuite('memory', openMemoryStore);
 historyRepoSuite('memory', openMemoryStore);
 durationRepoSuite('memory', openMemoryStore);
+loadRepoSuite('memory', openMemoryStore);
 
 describe('A decision that takes its time', () => {
   const open = async () => {

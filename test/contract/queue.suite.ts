@@ -18,6 +18,7 @@ import {
   snapshotOf,
 } from '../support/builders.js';
 import { until } from '../support/until.js';
+import { backlogSuite } from './queue-backlog.suite.js';
 import { takingSuite } from './queue-taking.suite.js';
 
 const messages = (count: number) => Array.from({ length: count }, () => buildMessage());
@@ -157,4 +158,5 @@ export function queueSuite(
     });
   });
   takingSuite(name, open);
+  backlogSuite(name, open);
 }

@@ -4,6 +4,7 @@ import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AxProcess } from '../support/ax-process.js';
 import { Cluster } from '../support/cluster.js';
+import { exposedBy, valueIn } from '../support/exposed.js';
 import { until } from '../support/until.js';
 
 const TASKS = Number(process.env['AX_TEST_CLUSTER_TASKS'] ?? 300);
@@ -82,8 +83,7 @@ describe('two coordinators and two workers on one MySQL and one Redis', () => {
       );
       expect(byStatus).toEqual([{ status: 'success', reason: null, n: expected.length }]);
       expect(calls.map(({ taskId, slot }) => `${taskId} ${slot}`).toSorted()).toEqual(expected.toSorted());
-      const metrics = await (await fetch(`${standby.address()}/metrics`)).text();
-      expect(metrics).toMatch(/^ax_leader 1$/m);
+      expect(valueIn(await exposedBy(standby), 'ax_leader')).toBe(1);
       print(leader === first ? 'first' : 'second');
     },
     SECONDS * 1000 + 180_000,
@@ -109,7 +109,7 @@ describe('two coordinators and two workers on one MySQL and one Redis', () => {
 
   async function leaderOf(candidates: AxProcess[]): Promise<AxProcess> {
     for (const ax of candidates) {
-      if (/^ax_leader 1$/m.test(await (await fetch(`${ax.address()}/metrics`)).text())) return ax;
+      if (valueIn(await exposedBy(ax), 'ax_leader') === 1) return ax;
     }
     throw new Error('nobody leads');
   }

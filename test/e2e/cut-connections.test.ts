@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type AxProcess } from '../support/ax-process.js';
 import { Cluster } from '../support/cluster.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
+import { exposedBy, valueIn } from '../support/exposed.js';
 import { until } from '../support/until.js';
 
 const LEASE_MS = 2000;
@@ -67,8 +68,7 @@ describe('packets that are dropped', () => {
   }
 
   const isReady = async ({ ax }: Node) => (await fetch(`${ax.address()}/readyz`)).ok;
-  const leads = async ({ ax }: Node) =>
-    /^ax_leader 1$/m.test(await (await fetch(`${ax.address()}/metrics`)).text());
+  const leads = async ({ ax }: Node) => valueIn(await exposedBy(ax), 'ax_leader') === 1;
 
   async function leaderOf(nodes: readonly Node[]): Promise<Node | null> {
     for (const node of nodes) if (await leads(node)) return node;

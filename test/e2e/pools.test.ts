@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AxProcess } from '../support/ax-process.js';
 import { Callee } from '../support/callee.js';
 import { Cluster } from '../support/cluster.js';
+import { exposedBy, valueIn } from '../support/exposed.js';
 import { until } from '../support/until.js';
 
 const IDS = ['careful', 'repeatable'];
@@ -25,11 +26,7 @@ describe('a pool that nobody serves', () => {
     await callee.close();
   });
 
-  const metric = async (name: string) => {
-    const text = await (await fetch(`${coordinator.address()}/metrics`)).text();
-    const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
-    return line === undefined ? null : Number(line.split(' ')[1]);
-  };
+  const metric = async (name: string) => valueIn(await exposedBy(coordinator), name);
   const measured = (name: string, value: number) =>
     until(`${name} is ${value}`, async () => (await metric(name)) === value, 60_000);
   const create = async (id: string) => {

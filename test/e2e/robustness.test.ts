@@ -8,6 +8,7 @@ import { AxProcess } from '../support/ax-process.js';
 import { Callee } from '../support/callee.js';
 import { reply } from '../support/callee-answers.js';
 import { Cluster } from '../support/cluster.js';
+import { exposedBy, valueIn } from '../support/exposed.js';
 import { until } from '../support/until.js';
 
 interface TaskJson {
@@ -22,10 +23,8 @@ interface ExecutionJson {
   readonly reason: string | null;
 }
 
-const metric = async (ax: AxProcess, name: string): Promise<number> => {
-  const text = await (await fetch(`${ax.address()}/metrics`)).text();
-  return Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
-};
+const metric = async (ax: AxProcess, name: string): Promise<number> =>
+  valueIn(await exposedBy(ax), name) ?? 0;
 
 describe('one node of a cluster', () => {
   let callee: Callee;

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type AxProcess } from '../support/ax-process.js';
 import { Cluster } from '../support/cluster.js';
 import { offsetText, settableClock } from '../support/faketime.js';
+import { exposedBy, valueIn } from '../support/exposed.js';
 import { until } from '../support/until.js';
 
 const SLOTS = 24;
@@ -156,8 +157,7 @@ describe('a coordinator 10 s ahead and a worker 10 s behind, whose clocks are se
     });
 
   async function offsetOf(node: AxProcess): Promise<number> {
-    const text = await (await fetch(`${node.address()}/metrics`)).text();
-    return Number(/^ax_clock_offset_seconds (\S+)$/m.exec(text)?.[1] ?? NaN);
+    return valueIn(await exposedBy(node), 'ax_clock_offset_seconds') ?? NaN;
   }
 
   function print(): void {

@@ -1,5 +1,6 @@
 import { AxProcess } from '../support/ax-process.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
+import { exposedBy, valueIn } from '../support/exposed.js';
 
 export type NodeRole = 'coordinator' | 'worker';
 
@@ -54,9 +55,7 @@ export class ClusterNode {
   async gauge(name: 'ax_leader' | 'ax_running_executions'): Promise<number | null> {
     if (this.ax === null) return null;
     const signal = AbortSignal.timeout(1000);
-    const answer = await fetch(`${this.ax.address()}/metrics`, { signal }).catch(() => null);
-    const value = new RegExp(`^${name} (.*)$`, 'm').exec((await answer?.text()) ?? '')?.[1];
-    return value === undefined ? null : Number(value);
+    return valueIn(await exposedBy(this.ax, { signal }).catch(() => ''), name);
   }
 
   /** What it logged about an execution, in any life. */

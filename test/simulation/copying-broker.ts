@@ -18,6 +18,7 @@ export class Copier {
       epoch: () => queue.epoch(),
       publish: (messages) => queue.publish(messages),
       depth: () => queue.depth(),
+      backlog: () => queue.backlog(),
       states: (keys) => queue.states(keys),
       giveBack: (deliveries) => queue.giveBack(deliveries),
       take: async (request) => this.mixed(await queue.take(request), this.deliveries, request.max),

@@ -215,6 +215,7 @@ export class Machine {
       epoch: () => cluster.broker.queue.epoch(),
       publish: (messages) => cluster.broker.queue.publish(messages),
       depth: () => cluster.broker.queue.depth(),
+      backlog: () => cluster.broker.queue.backlog(),
       states: (keys) => cluster.broker.queue.states(keys),
       giveBack: (deliveries) => cluster.broker.queue.giveBack(deliveries),
       take: (request) => cluster.broker.queue.take(this.patiently(request)),

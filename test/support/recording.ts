@@ -26,6 +26,10 @@ export class RecordingMetrics implements Metrics {
   clear(name: string): void {
     this.seen.push({ name, labels: {}, value: 0 });
   }
+
+  clearLeaders(): void {
+    this.seen.push({ name: 'leaders', labels: {}, value: 0 });
+  }
 }
 
 export type LoggedLine = readonly [level: string, facts: Readonly<Record<string, unknown>>, message: string];

@@ -5,6 +5,7 @@ import { SqlDurationRepo } from '../../src/adapters/sql/sql-duration-repo.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
 import { SqlHistoryRepo } from '../../src/adapters/sql/sql-history-repo.js';
 import { SqlHookRepo } from '../../src/adapters/sql/sql-hook-repo.js';
+import { SqlLoadRepo } from '../../src/adapters/sql/sql-load-repo.js';
 import { SqlTaskRepo } from '../../src/adapters/sql/sql-task-repo.js';
 import { SqlTokenRepo } from '../../src/adapters/sql/sql-token-repo.js';
 import { SqlTriggerRepo } from '../../src/adapters/sql/sql-trigger-repo.js';
@@ -44,6 +45,7 @@ export function sqlStore(
     tokens: new SqlTokenRepo(db),
     audit: new SqlAuditLog(db),
     durations: new SqlDurationRepo(db),
+    loads: new SqlLoadRepo(db),
     history: new SqlHistoryRepo(db),
     hooks: new SqlHookRepo(db),
     clock,

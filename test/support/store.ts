@@ -5,6 +5,7 @@ import { type DurationRepo } from '../../src/ports/duration-repo.js';
 import { type ExecutionRepo } from '../../src/ports/execution-repo.js';
 import { type HistoryRepo } from '../../src/ports/history-repo.js';
 import { type HookRepo } from '../../src/ports/hook-repo.js';
+import { type LoadRepo } from '../../src/ports/load-repo.js';
 import { type TaskRepo } from '../../src/ports/task-repo.js';
 import { type TokenRepo } from '../../src/ports/token-repo.js';
 import { type TriggerRepo } from '../../src/ports/trigger-repo.js';
@@ -45,6 +46,7 @@ export interface Store {
   readonly audit: AuditLog;
   readonly history: HistoryRepo;
   readonly durations: DurationRepo;
+  readonly loads: LoadRepo;
   readonly hooks: HookRepo;
   readonly clock: SettableClock;
   /** Writes a value into a task's row, as someone with a console would. */

@@ -89,6 +89,14 @@ export class InProcessLane<T> {
     return sign === null ? Infinity : Math.max(0, sign.at + reclaimAfterMs - this.clock.monotonicMs());
   }
 
+  /** How many items nobody has, how many somebody, and how long the oldest of the former has been here. */
+  backlog(): { readonly waiting: number; readonly taken: number; readonly oldestWaitMs: number } {
+    const untaken = [...this.items.values()].filter(({ takenAt }) => takenAt === null);
+    const now = this.clock.monotonicMs();
+    const waiting = untaken.length;
+    return { waiting, taken: this.items.size - waiting, oldestWaitMs: now - (untaken[0]?.addedAt ?? now) };
+  }
+
   /** Age of the oldest item, 0 if there is none. */
   oldestAgeMs(): number {
     for (const { addedAt } of this.items.values()) return this.clock.monotonicMs() - addedAt;

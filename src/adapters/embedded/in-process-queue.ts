@@ -1,6 +1,7 @@
 import { type SlotKey } from '../../domain/trigger.js';
 import {
   type Delivery,
+  type LaneBacklog,
   type PublishOutcome,
   type Queue,
   type QueueMessage,
@@ -27,6 +28,10 @@ export class InProcessQueue implements Queue {
 
   async depth(): Promise<number> {
     return this.state.depth();
+  }
+
+  async backlog(): Promise<LaneBacklog[]> {
+    return [...this.state.allLanes()].map(([lane, messages]) => ({ lane, ...messages.backlog() }));
   }
 
   async states(keys: readonly (SlotKey & { readonly id: string })[]): Promise<RunState[]> {

@@ -37,6 +37,10 @@ export class InProcessState {
     return lane;
   }
 
+  allLanes(): ReadonlyMap<string, InProcessLane<QueueMessage>> {
+    return this.lanes;
+  }
+
   /** Messages over all pools. */
   depth(): number {
     let depth = 0;

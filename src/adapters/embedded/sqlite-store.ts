@@ -5,6 +5,7 @@ import { type Database } from 'better-sqlite3';
 import knex, { type Knex } from 'knex';
 import { AxError, messageOf } from '../../domain/errors.js';
 import { type Clock } from '../../ports/clock.js';
+import { type Metrics } from '../../ports/metrics.js';
 import { type Random } from '../../ports/random.js';
 import { migrate } from '../sql/migrate.js';
 import { silentLog } from '../sql/silent-log.js';
@@ -36,10 +37,11 @@ const PRAGMAS = ['journal_mode = WAL', 'synchronous = FULL', `busy_timeout = ${B
  */
 export async function openSqlite(
   dataDir: string,
-  ports: { readonly clock: Clock; readonly random: Random },
+  ports: { readonly clock: Clock; readonly random: Random; readonly metrics?: Metrics },
 ): Promise<SqliteStore> {
   const unlock = takeDirectory(dataDir);
-  const db = new SqlDb(openKnex(join(dataDir, 'ax.db')), sqliteDialect, ports.clock, ports.random);
+  const { clock, random, metrics } = ports;
+  const db = new SqlDb(openKnex(join(dataDir, 'ax.db')), sqliteDialect, clock, random, metrics);
   try {
     await migrate(db);
     const queueEpoch = await startEpoch(db.knex);

@@ -22,7 +22,8 @@ import { workerRoutes } from './worker-routes.js';
 export function createHttpApp(parts: {
   readonly useCases: Omit<UseCases, 'readiness'> | null;
   readonly readiness: UseCases['readiness'];
-  readonly exposition: () => Promise<MetricsText>;
+  /** `accept`: the forms that the scraper takes. */
+  readonly exposition: (accept: string) => Promise<MetricsText>;
   readonly metrics: Metrics;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Logger;

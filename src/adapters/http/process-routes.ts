@@ -11,7 +11,7 @@ export interface MetricsText {
 /** What a probe or a scraper asks of any process, without a token. */
 export function processRoutes(
   readiness: Pick<Readiness, 'report'>,
-  exposition: () => Promise<MetricsText>,
+  exposition: (accept: string) => Promise<MetricsText>,
 ): Route[] {
   return [
     route({
@@ -35,8 +35,8 @@ export function processRoutes(
       method: 'get',
       path: '/metrics',
       query: ANY_QUERY,
-      handle: async () => {
-        const { contentType, body } = await exposition();
+      handle: async (request) => {
+        const { contentType, body } = await exposition(request.header('accept') ?? '');
         return { status: 200, headers: { 'Content-Type': contentType }, text: body };
       },
     }),

@@ -2,6 +2,7 @@ import { type Socket } from 'node:net';
 import knex from 'knex';
 import { type Connection } from 'mysql2';
 import { type Clock } from '../../ports/clock.js';
+import { type Metrics } from '../../ports/metrics.js';
 import { type Random } from '../../ports/random.js';
 import { silentLog } from '../sql/silent-log.js';
 import { SqlDb } from '../sql/sql-db.js';
@@ -11,6 +12,7 @@ export interface MysqlOptions {
   readonly poolSize: number;
   readonly clock: Clock;
   readonly random: Random;
+  readonly metrics?: Metrics;
   /** A server that says nothing for so long while asked is given up, and so is an idle connection; default 30 s. */
   readonly maxSilenceMs?: number;
 }
@@ -27,7 +29,7 @@ const SESSION = [
 
 /** A store on MySQL or MariaDB. Connects when first used; see assertMysqlFit for what the server must be. */
 export function openMysql(url: string, options: MysqlOptions): SqlDb {
-  const { poolSize, clock, random, maxSilenceMs = 30_000 } = options;
+  const { poolSize, clock, random, metrics, maxSilenceMs = 30_000 } = options;
   const client = knex({
     client: 'mysql2',
     connection: {
@@ -48,7 +50,7 @@ export function openMysql(url: string, options: MysqlOptions): SqlDb {
     compileSqlOnError: false,
     log: silentLog,
   });
-  return new SqlDb(client, mysqlDialect, clock, random);
+  return new SqlDb(client, mysqlDialect, clock, random, metrics);
 }
 
 async function setUpSession(connection: Connection, maxSilenceMs: number): Promise<void> {

@@ -69,6 +69,28 @@ return states
 `);
 
 /**
+ * KEYS pools · ARGV prefix of queue keys, group · result {lane, waiting, taken, wait of the oldest in ms…}. Changes nothing; the keys of the
+ * streams are built from the names in the set. The wait is since the message got its entry.
+ */
+export const LANES = redisScript(`
+${RUN_LUA}
+local now, lanes = nowMs(), {}
+for _, pool in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+  local queue = ARGV[1] .. pool
+  local taken, last, wait = 0, '0-0', 0
+  for _, info in ipairs(redis.call('EXISTS', queue) == 1 and redis.call('XINFO', 'GROUPS', queue) or {}) do
+    local of = {}
+    for i = 1, #info, 2 do of[info[i]] = info[i + 1] end
+    if of.name == ARGV[2] then taken, last = of.pending, of['last-delivered-id'] end
+  end
+  local oldest = redis.call('XRANGE', queue, '(' .. last, '+', 'COUNT', 1)[1]
+  if oldest then wait = math.max(0, now - tonumber(string.match(oldest[1], '^%d+'))) end
+  for _, value in ipairs({pool, redis.call('XLEN', queue) - taken, taken, wait}) do lanes[#lanes + 1] = value end
+end
+return lanes
+`);
+
+/**
  * KEYS run, queue · ARGV event id, pool, entry, group · result 1 = put back, 0 = left alone, because a live claim runs it, it waits or it is over.
  */
 export const GIVE_BACK = redisScript(`

@@ -1,6 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { AxError, messageOf } from '../../domain/errors.js';
 import { type Logger } from '../../ports/logger.js';
+import { type Metrics } from '../../ports/metrics.js';
 import { before } from './before.js';
 import { isNoScript, unavailable } from './redis-errors.js';
 import { RedisKeys } from './redis-keys.js';
@@ -43,6 +44,7 @@ export class RedisConnection {
   readonly keys: RedisKeys;
   private readonly client: Redis;
   private readonly logger: Logger;
+  private readonly metrics: Metrics | null;
   private readonly dedicated = new Set<Redis>();
   private readiness: Promise<void> | null = null;
   private stopWaiting = () => {};
@@ -50,7 +52,13 @@ export class RedisConnection {
   private isClosed = false;
 
   /** @throws AxError `refused_start` for a namespace that makes no keys. */
-  constructor(settings: { readonly url: string; readonly namespace: string; readonly logger: Logger }) {
+  constructor(settings: {
+    readonly url: string;
+    readonly namespace: string;
+    readonly logger: Logger;
+    readonly metrics?: Metrics;
+  }) {
+    this.metrics = settings.metrics ?? null;
     this.keys = new RedisKeys(settings.namespace);
     this.logger = settings.logger;
     this.client = new Redis(settings.url, { ...OPTIONS, connectionName: this.keys.connection('commands') });
@@ -59,12 +67,18 @@ export class RedisConnection {
 
   /** Sends commands that do not block. @throws AxError `unavailable`; the commands may have taken effect. */
   async run<T>(command: (client: Redis) => Promise<T>): Promise<T> {
-    const giveUpAt = performance.now() + COMMAND_MS;
+    const startedAt = performance.now();
+    const giveUpAt = startedAt + COMMAND_MS;
     try {
       if (this.client.status !== 'ready') await before(this.whenReady(), COMMAND_MS, () => this.away());
       return await before(command(this.client), giveUpAt - performance.now(), () => this.away());
     } catch (error) {
-      throw unavailable(error);
+      const failure = unavailable(error);
+      this.metrics?.count('redis_errors_total', { code: failure.code });
+      throw failure;
+    } finally {
+      const seconds = (performance.now() - startedAt) / 1000;
+      this.metrics?.observe('redis_operation_duration_seconds', {}, seconds);
     }
   }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type SlotKey } from '../../domain/trigger.js';
 import {
   type Delivery,
+  type LaneBacklog,
   type PublishOutcome,
   type Queue,
   type QueueMessage,
@@ -10,7 +11,7 @@ import {
 } from '../../ports/queue.js';
 import { type StreamEntry } from './blocking-reader.js';
 import { decodeMessage, encode } from './codec.js';
-import { EPOCH, GIVE_BACK, PUBLISH, STATES } from './queue-scripts.js';
+import { EPOCH, GIVE_BACK, LANES, PUBLISH, STATES } from './queue-scripts.js';
 import { type RedisConnection } from './redis-connection.js';
 import { field } from './redis-fit.js';
 import { WORKERS } from './redis-keys.js';
@@ -62,6 +63,16 @@ export class RedisQueue implements Queue {
       const pools = await client.smembers(keys.pools);
       const depths = await Promise.all(pools.map((pool) => client.xlen(keys.queue(pool))));
       return depths.reduce((sum, depth) => sum + depth, 0);
+    });
+  }
+
+  async backlog(): Promise<LaneBacklog[]> {
+    const { keys } = this.connection;
+    const answer = await this.connection.evaluate(LANES, [keys.pools], [keys.queuePrefix, WORKERS]);
+    const values = answer as (string | number)[];
+    return Array.from({ length: values.length / 4 }, (_, i) => {
+      const [lane, waiting, taken, oldestWaitMs] = values.slice(4 * i) as [string, number, number, number];
+      return { lane, waiting, taken, oldestWaitMs };
     });
   }
 

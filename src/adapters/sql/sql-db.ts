@@ -1,5 +1,7 @@
 import { type Knex } from 'knex';
+import { AxError } from '../../domain/errors.js';
 import { type Clock } from '../../ports/clock.js';
+import { type Metrics, type SqlOperation } from '../../ports/metrics.js';
 import { type Random } from '../../ports/random.js';
 import { type Dialect, type SqlValue } from './dialect.js';
 import { toAxError } from './sql-errors.js';
@@ -57,6 +59,9 @@ export class Rollback<T> extends Error {
   }
 }
 
+/** What knex's pool tells of itself. */
+type Pool = Readonly<Record<'numUsed' | 'numFree' | 'numPendingAcquires', () => number>>;
+
 /** One SQL store: the pool, its dialect, and what transactions promise. Errors are AxErrors. */
 export class SqlDb {
   constructor(
@@ -64,15 +69,18 @@ export class SqlDb {
     readonly dialect: Dialect,
     readonly clock: Clock,
     private readonly random: Random,
+    private readonly metrics: Metrics | null = null,
   ) {}
 
   /** Reads outside of a transaction. */
   async read<T>(work: (sql: Statements) => Promise<T>): Promise<T> {
-    try {
-      return await work(new Statements(this.knex, this.dialect));
-    } catch (error) {
-      throw toAxError(error, this.dialect);
-    }
+    return this.measured('read', async () => {
+      try {
+        return await work(new Statements(this.knex, this.dialect));
+      } catch (error) {
+        throw this.failure('read', error);
+      }
+    });
   }
 
   /**
@@ -80,16 +88,49 @@ export class SqlDb {
    * pauses: `work` must be free of other effects. An error rolls all back; only of a lost commit the outcome is unknown.
    */
   async transaction<T>(work: (sql: Statements) => Promise<T>): Promise<T> {
+    return this.measured('transaction', () => this.transact(work));
+  }
+
+  /** Tells how the pool of connections is used. */
+  measurePool(): void {
+    const { pool } = this.knex.client as { readonly pool?: Pool };
+    if (pool === undefined) return;
+    const uses = { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() } as const;
+    for (const state of ['used', 'free', 'waiting'] as const)
+      this.metrics?.gauge('sql_pool_connections', { state }, uses[state]);
+  }
+
+  private async transact<T>(work: (sql: Statements) => Promise<T>): Promise<T> {
     for (let failures = 1; ; failures++) {
       try {
         return await this.knex.transaction((trx) => work(new Statements(trx, this.dialect)));
       } catch (error) {
         if (error instanceof Rollback) return error.value as T;
         const isLost = this.dialect.failureOf(error)?.kind === 'contention';
-        if (!isLost || failures > MAX_RETRIES) throw toAxError(error, this.dialect);
+        if (!isLost || failures > MAX_RETRIES) throw this.failure('transaction', error);
+        this.metrics?.count('sql_retries_total', {});
         await this.clock.sleep(this.random.next() * FIRST_RETRY_MS * 2 ** failures);
       }
     }
+  }
+
+  private async measured<T>(operation: SqlOperation, work: () => Promise<T>): Promise<T> {
+    const { clock, metrics } = this;
+    const startedAt = clock.monotonicMs();
+    try {
+      return await work();
+    } finally {
+      const seconds = (clock.monotonicMs() - startedAt) / 1000;
+      metrics?.observe('sql_operation_duration_seconds', { operation }, seconds);
+    }
+  }
+
+  /** The error as the caller gets it; only the driver's own is counted. */
+  private failure(operation: SqlOperation, error: unknown): unknown {
+    const failure = toAxError(error, this.dialect);
+    if (failure !== error && failure instanceof AxError)
+      this.metrics?.count('sql_errors_total', { operation, code: failure.code });
+    return failure;
   }
 
   /** Ends all connections; only after everything that uses them has stopped. */

@@ -47,6 +47,8 @@ export class CollectResults {
     try {
       const batch = (this.held ??= await this.take(stop ?? new AbortController().signal, waitMs));
       if (batch.reports.length > 0) await this.apply(batch.reports);
+      // What is applied is not told again when only the acknowledgement has to be repeated.
+      this.held = { ...batch, reports: [] };
       if (batch.handles.length > 0) await results.acknowledge(batch);
       this.held = null;
       readiness.good('collector');

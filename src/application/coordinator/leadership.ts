@@ -61,7 +61,8 @@ export class Leadership {
     metrics.gauge('leader', {}, isLeader ? 1 : 0);
     if (isLeader === this.isLeader) return;
     this.isLeader = isLeader;
-    metrics.count('leader_changes_total', {});
+    if (isLeader) metrics.count('leader_changes_total', {});
+    else metrics.clearLeaders();
     logger.info({ holder }, isLeader ? 'this node leads now' : 'this node is standby now');
   }
 }

@@ -6,10 +6,12 @@ import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { type Queue, type QueueMessage, type RunState } from '../../ports/queue.js';
 import { type Results } from '../../ports/results.js';
+import { countEnded } from '../count-ended.js';
 import { messageFor } from '../message-for.js';
 import { owing } from '../owing.js';
 import { coordinatorVerdict, duplicateVerdict } from './coordinator-verdict.js';
 import { type Leadership } from './leadership.js';
+import { forgetUnstarted, UnstartedRuns } from './unstarted-runs.js';
 
 const PAGE = 500;
 /** Results that wait longer than this could belong to runs that the queue has forgotten; then nothing is judged. */
@@ -56,6 +58,7 @@ export class RecoverExecutions {
       try {
         await this.sweep();
       } catch (error) {
+        forgetUnstarted(this.deps.metrics);
         this.deps.logger.error({ err: error }, 'recovery sweep failed, trying again');
       }
       await this.deps.clock.sleep(this.options.sweepMs, stop);
@@ -67,17 +70,18 @@ export class RecoverExecutions {
     const { leadership, executions, results, metrics, clock } = this.deps;
     if (!leadership.isCurrent()) return;
     await this.currentEpoch();
-    const backlog = await results.backlog();
-    metrics.gauge('results_depth', {}, backlog.depth);
-    if (backlog.oldestAgeMs > MAX_RESULTS_AGE_MS) return;
+    const { oldestAgeMs } = await results.backlog();
+    if (oldestAgeMs > MAX_RESULTS_AGE_MS) return forgetUnstarted(metrics);
     const updatedBefore = clock.now() - this.options.graceMs;
     await executions.adoptPending(updatedBefore);
+    const unstarted = new UnstartedRuns();
     let afterId: string | null = null;
     do {
       const page = await executions.unsettled({ updatedBefore, afterId, limit: PAGE });
-      await this.settle(page);
+      await this.settle(page, unstarted);
       afterId = page.length < PAGE ? null : (page.at(-1)?.execution.event.id ?? null);
     } while (afterId !== null && leadership.isCurrent());
+    if (leadership.isCurrent()) unstarted.tell(metrics, clock.now());
   }
 
   private async currentEpoch(): Promise<string> {
@@ -86,7 +90,7 @@ export class RecoverExecutions {
     return epoch;
   }
 
-  private async settle(page: readonly UnsettledExecution[]): Promise<void> {
+  private async settle(page: readonly UnsettledExecution[], unstarted: UnstartedRuns): Promise<void> {
     if (page.length === 0) return;
     const { queue, executions, metrics, clock, logger } = this.deps;
     const states = await queue.states(page.map(({ execution }) => execution.event));
@@ -94,6 +98,7 @@ export class RecoverExecutions {
     const messages = this.oneOfEachLine(page, states, epoch);
     const reports: ExecutionReport[] = [];
     for (const [i, unsettled] of page.entries()) {
+      unstarted.note(unsettled, states[i]);
       if (states[i] !== 'unknown') continue;
       const decision = this.decide(withOwnTask(unsettled), epoch, clock.now());
       if (decision === null) continue;
@@ -111,8 +116,12 @@ export class RecoverExecutions {
       }
     }
     if (reports.length > 0) await executions.apply(reports);
-    for (const { executionId, taskId, status, reason, entry } of reports) {
-      if (isTerminal(status)) metrics.count('executions_total', { status, reason: reason ?? 'none' });
+    for (const report of reports) {
+      const { executionId, taskId, status, reason, entry } = report;
+      if (isTerminal(status)) {
+        const found = page.find(({ execution }) => execution.event.id === executionId);
+        countEnded(metrics, report, found && withOwnTask(found).task?.group);
+      }
       logger.warn({ task_id: taskId, execution_id: executionId, reason }, `recovered: ${entry.kind}`);
     }
   }

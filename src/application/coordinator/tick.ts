@@ -1,4 +1,5 @@
 import { messageOf } from '../../domain/errors.js';
+import { type BrokenTask, type Task } from '../../domain/task.js';
 import { type Clock } from '../../ports/clock.js';
 import { type ExecutionRepo } from '../../ports/execution-repo.js';
 import { type Ids } from '../../ports/ids.js';
@@ -7,6 +8,7 @@ import { type Metrics } from '../../ports/metrics.js';
 import { type Queue, type QueueMessage } from '../../ports/queue.js';
 import { type Tracer, traceIdOf } from '../../ports/tracer.js';
 import { type DecidedBatch, type TriggerOutcome, type TriggerRepo } from '../../ports/trigger-repo.js';
+import { countEnded, taskLabels } from '../count-ended.js';
 import { messageFor } from '../message-for.js';
 import { owing } from '../owing.js';
 import { Backlog } from './backlog.js';
@@ -28,6 +30,12 @@ export interface TickOptions {
   readonly tickMs: number;
   /** Dispatch stops while the queue holds more messages than this. */
   readonly queueLimit: number;
+}
+
+/** The due tasks of a turn and what was decided of them. */
+interface Seen {
+  readonly due: readonly (Task | BrokenTask)[];
+  readonly decided: DecidedBatch;
 }
 
 /**
@@ -81,18 +89,12 @@ export class Tick {
   }
 
   private async isQueueFull(): Promise<boolean> {
-    const { queue, metrics, logger, triggers, clock } = this.deps;
+    const { queue, metrics, logger } = this.deps;
     const depth = await queue.depth();
     const isFull = depth > this.options.queueLimit;
-    metrics.gauge('queue_depth', {}, depth);
     metrics.gauge('dispatch_paused', {}, isFull ? 1 : 0);
-    if (isFull) {
-      metrics.gauge('due_backlog', {}, await triggers.countDue(clock.now()));
-      logger.warn(
-        { queue_depth: depth, queue_limit: this.options.queueLimit },
-        'queue too deep, dispatch waits',
-      );
-    }
+    const facts = { queue_depth: depth, queue_limit: this.options.queueLimit };
+    if (isFull) logger.warn(facts, 'queue too deep, dispatch waits');
     return isFull;
   }
 
@@ -103,29 +105,29 @@ export class Tick {
     const now = clock.now();
     const hasTime = () => clock.monotonicMs() - startedAt < DECIDE_MS;
     const context = { now, node: this.options.node, queueEpoch, ids, tracer, backlog: this.backlog, hasTime };
-    let decided: DecidedBatch | null = null;
+    let seen: Seen | null = null;
     let isOurs = true;
     const outcome = await triggers.decideDue(
       { now, limit: BATCH_LIMIT, mayCommit: () => (isOurs = leadership.isCurrent()) },
-      (due) => (decided = decideBatch(due, context)),
+      (due) => {
+        const decided = decideBatch(due, context);
+        seen = { due, decided };
+        return decided;
+      },
     );
     metrics.observe('scan_duration_seconds', {}, (clock.monotonicMs() - startedAt) / 1000);
-    metrics.gauge(
-      'due_backlog',
-      {},
-      outcome.dueCount >= BATCH_LIMIT ? await triggers.countDue(clock.now()) : 0,
-    );
     if (!isOurs) logger.warn({ due: outcome.dueCount }, 'lease ended while deciding, nothing was decided');
-    else if (decided !== null) this.tell(decided, outcome);
+    else if (seen !== null) this.tell(seen, outcome);
     return outcome;
   }
 
-  private tell(decided: DecidedBatch, outcome: TriggerOutcome): void {
+  private tell({ due, decided }: Seen, outcome: TriggerOutcome): void {
     const { metrics, logger } = this.deps;
     this.backlog.note(outcome.recorded, decided.advances);
     for (const { event, task } of outcome.recorded) {
       metrics.count('triggers_total', { kind: event.kind });
-      metrics.observe('trigger_lateness_seconds', {}, Math.max(0, event.firedAt - event.windowStart) / 1000);
+      const lateness = Math.max(0, event.firedAt - event.windowStart) / 1000;
+      metrics.observe('trigger_lateness_seconds', taskLabels(task), lateness, event.traceparent);
       if (event.isMisfire) metrics.count('misfires_total', { policy: task.policy.misfirePolicy });
       logger.info(
         {
@@ -150,9 +152,12 @@ export class Tick {
       );
     }
     for (const { event, report } of decided.skipped.filter((skip) => !refused.has(skip.event))) {
-      metrics.count('slots_skipped_total', { reason: report.reason ?? 'none' });
+      const { slots } = report.entry.detail;
+      const reason = report.reason ?? 'none';
+      metrics.count('slots_skipped_total', { reason }, typeof slots === 'number' ? slots : 1);
+      countEnded(metrics, report, due.find(({ id }) => id === event.taskId)?.group);
       const facts = { task_id: event.taskId, execution_id: event.id, ...report.entry.detail };
-      if (report.reason === 'calendar') logger.info(facts, 'slots left out by the calendar');
+      if (reason === 'calendar') logger.info(facts, 'slots left out by the calendar');
       else logger.warn(facts, 'missed slots skipped');
     }
     for (const { taskId, error } of decided.errors) {
@@ -197,6 +202,7 @@ export class Tick {
       logger.warn({ task_id: taskId, execution_id: executionId }, message ?? '');
     try {
       await executions.apply(reports);
+      for (const [i, report] of reports.entries()) countEnded(metrics, report, refused[i]?.task.group);
     } catch (error) {
       logger.error({ err: error }, `duplicates not recorded, recovery will: ${messageOf(error)}`);
     }

@@ -4,13 +4,11 @@ import { type Metrics } from '../../ports/metrics.js';
 import { type PoolDemand, type TaskRepo } from '../../ports/task-repo.js';
 import { type WorkerAnnouncement, type WorkerRegistry } from '../../ports/worker-registry.js';
 import { LiveWorkers } from '../pools/live-workers.js';
+import { boundedPools } from './bounded-pools.js';
 import { type Leadership } from './leadership.js';
 
 /** Pools and types of executor that one look takes in. */
 const MAX_DEMANDS = 10_000;
-/** Pools with a series of their own; the others share one. */
-const MAX_POOLS = 100;
-const OTHER_POOLS = '_other';
 /** Names in one line of the log. */
 const MAX_NAMES = 20;
 
@@ -19,7 +17,6 @@ const MAX_NAMES = 20;
  * succession agree, so that neither the restart of a worker nor that of Redis is.
  */
 export class WatchPools {
-  private isMeasured = false;
   /** Served by nobody at the last look. */
   private missed = new Set<string>();
   /** Of these, the ones that were told. */
@@ -46,6 +43,7 @@ export class WatchPools {
         await this.look();
       } catch (error) {
         this.deps.logger.warn({ err: error }, 'pools not looked at, trying again');
+        this.forget();
       }
       await this.deps.clock.sleep(this.options.lookMs, stop);
     }
@@ -57,6 +55,7 @@ export class WatchPools {
     const { leadership, registry, tasks } = this.deps;
     if (!leadership.isCurrent()) return this.rest();
     const [workers, demands] = await Promise.all([registry.list(), tasks.demand(MAX_DEMANDS)]);
+    if (!leadership.isCurrent()) return this.rest();
     const live = new LiveWorkers(workers);
     const unserved = demands.filter((demand) => live.for(demand) === 0);
     this.measure(live, demands, unserved);
@@ -84,10 +83,13 @@ export class WatchPools {
     // Those that lack a worker come first, then by demand: they keep a series of their own.
     const pools = [...new Set([...unserved, ...demands].map(({ pool }) => pool).concat(live.pools()))];
     metrics.clear('pool_workers');
-    for (const pool of pools.slice(0, MAX_POOLS)) metrics.gauge('pool_workers', { pool }, live.inPool(pool));
-    const others = pools.slice(MAX_POOLS).reduce((sum, pool) => sum + live.inPool(pool), 0);
-    if (pools.length > MAX_POOLS) metrics.gauge('pool_workers', { pool: OTHER_POOLS }, others);
-    this.isMeasured = true;
+    const measuredAs = boundedPools(pools);
+    const workers = new Map<string, number>();
+    for (const pool of pools) {
+      const name = measuredAs(pool);
+      workers.set(name, (workers.get(name) ?? 0) + live.inPool(pool));
+    }
+    for (const [pool, count] of workers) metrics.gauge('pool_workers', { pool }, count);
   }
 
   private tell(demands: readonly PoolDemand[], unserved: readonly PoolDemand[]): void {
@@ -109,10 +111,13 @@ export class WatchPools {
   }
 
   private rest(): void {
-    if (!this.isMeasured) return;
-    this.isMeasured = false;
     this.missed = new Set();
     this.told = new Set();
+    this.forget();
+  }
+
+  /** What is not known is absent, not old. */
+  private forget(): void {
     for (const name of ['tasks_without_worker', 'pool_workers'] as const) this.deps.metrics.clear(name);
   }
 }

@@ -1,6 +1,6 @@
 import { AxError } from '../../domain/errors.js';
 import { type Execution, type ExecutionReport, isTerminal } from '../../domain/execution.js';
-import { isBroken } from '../../domain/task.js';
+import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
 import { type AuditLog } from '../../ports/audit.js';
 import { type Clock } from '../../ports/clock.js';
 import { type ExecutionRepo } from '../../ports/execution-repo.js';
@@ -10,6 +10,7 @@ import { KEEP_CLOSED_MS, type Receipts } from '../../ports/receipts.js';
 import { type CancelVerdicts, type Stops } from '../../ports/stops.js';
 import { type TaskRepo } from '../../ports/task-repo.js';
 import { type Actor } from '../actor.js';
+import { countEnded } from '../count-ended.js';
 import { owing } from '../owing.js';
 import { coordinatorVerdict } from '../coordinator/coordinator-verdict.js';
 
@@ -48,7 +49,7 @@ export class CancelExecution {
 
   /** May be repeated. Takes up to 5 s. @throws AxError `not_found`, `unavailable`. */
   async cancel(id: string, actor: Actor): Promise<Cancellation> {
-    const { stops, receipts, audit, clock, metrics, logger } = this.deps;
+    const { tasks, stops, receipts, audit, clock, logger } = this.deps;
     const execution = await this.find(id);
     if (isTerminal(execution.status)) return { result: 'already_ended', execution };
     const { taskId, kind, slot } = execution.event;
@@ -61,18 +62,20 @@ export class CancelExecution {
       before,
       after: null,
     });
-    const answer = await stops.cancel(
-      { taskId, kind, slot, executionId: id },
-      await this.verdicts(execution, `cancelled by ${actor.name}`),
-    );
+    const task = await tasks.find(taskId);
+    const verdicts = this.verdicts(execution, task, `cancelled by ${actor.name}`);
+    const answer = await stops.cancel({ taskId, kind, slot, executionId: id }, verdicts);
     logger.info({ task_id: taskId, execution_id: id, actor: actor.name, answer }, 'cancel');
     // No worker waits for its receipt any more, so none may be let in.
     if (answer === 'ended') await receipts.close(id, KEEP_CLOSED_MS);
     const after = await this.recorded(id);
-    if (!isTerminal(after.status)) return { result: 'requested', execution: after };
+    const isRecorded = isTerminal(after.status);
     const isCancelled = after.reason === 'cancelled';
-    if (isCancelled && answer === 'ended')
-      metrics.count('executions_total', { status: after.status, reason: 'cancelled' });
+    if (answer === 'ended' && (isCancelled || !isRecorded)) {
+      const { status } = isRecorded ? after : verdicts.unbegun;
+      countEnded(this.deps.metrics, { taskId, status, reason: 'cancelled' }, task?.group);
+    }
+    if (!isRecorded) return { result: 'requested', execution: after };
     return { result: isCancelled ? 'cancelled' : 'already_ended', execution: after };
   }
 
@@ -94,8 +97,8 @@ export class CancelExecution {
   }
 
   /** What the store knows of the run counts as begun, too, when the queue has forgotten it. */
-  private async verdicts(execution: Execution, message: string): Promise<CancelVerdicts> {
-    const { clock, node, tasks } = this.deps;
+  private verdicts(execution: Execution, task: Task | BrokenTask | null, message: string): CancelVerdicts {
+    const { clock, node } = this.deps;
     const { event, worker, attempt, startedAt } = execution;
     const verdict = { reason: 'cancelled', message, at: clock.now(), node } as const;
     const begun: ExecutionReport = {
@@ -106,7 +109,6 @@ export class CancelExecution {
     };
     const hasBegun = execution.status !== 'pending' || attempt > 0;
     const unbegun = hasBegun ? begun : coordinatorVerdict(event, { ...verdict, status: 'skipped' });
-    const task = await tasks.find(event.taskId);
     if (task === null || isBroken(task)) return { begun, unbegun };
     return { begun: owing(begun, task), unbegun: owing(unbegun, task) };
   }

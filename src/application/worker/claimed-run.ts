@@ -7,6 +7,7 @@ import { type Receipt } from '../../ports/receipts.js';
 import { traceIdOf } from '../../ports/tracer.js';
 import { owing } from '../owing.js';
 import { HeldClaim } from './held-claim.js';
+import { MeasuredRun } from './measured-run.js';
 import { checkBefore } from './precheck.js';
 import { type QueueLife } from './queue-life.js';
 import { type AttemptListener, RunAttempt } from './run-attempt.js';
@@ -27,6 +28,7 @@ export class ClaimedRun implements AttemptListener {
   private readonly reports: RunReports;
   private readonly held: HeldClaim;
   private readonly attempts: RunAttempt;
+  private readonly measured: MeasuredRun;
   private attempt: number;
   private failures: number;
   private hasBegun = false;
@@ -45,6 +47,7 @@ export class ClaimedRun implements AttemptListener {
   ) {
     this.held = new HeldClaim(deps, answer.claim, this.facts(), stop);
     this.attempts = new RunAttempt(deps, message, stop.signal, this, () => this.held.isAlive());
+    this.measured = new MeasuredRun(deps.metrics, message);
     this.attempt = answer.previous?.attempt ?? 0;
     this.failures = answer.previous?.failures ?? 0;
     this.retryAt = answer.previous?.retryAt ?? null;
@@ -123,15 +126,16 @@ export class ClaimedRun implements AttemptListener {
   private async start(): Promise<void> {
     const { clock, metrics } = this.deps;
     const now = clock.now();
-    metrics.observe('queue_to_start_seconds', {}, Math.max(0, now - this.message.publishedAt) / 1000);
+    const { task, publishedAt } = this.message;
     const { previous } = this.answer;
-    if (hasBegunByClaim(this.message.task, this.answer)) return;
+    if (!wasBegun(previous, task)) this.measured.began(now);
+    if (hasBegunByClaim(task, this.answer)) return;
     if (previous !== null) metrics.count('reclaims_total', {});
     // Unless it is planned, the next attempt may begin at any time from here on, so the next worker must count it as begun.
     const { retryAt } = this;
     const coming = { ...this.progress(), attempt: this.attempt + (retryAt === null ? 1 : 0) };
-    const claimed = this.reports.claimed(now, this.message.publishedAt);
-    const isChecked = this.message.task.hooks.pre !== null;
+    const claimed = this.reports.claimed(now, publishedAt);
+    const isChecked = task.hooks.pre !== null;
     const reported = isChecked ? this.held.reportSurely(claimed, coming) : this.report(claimed, coming);
     if (previous !== null) await this.report(this.reports.reclaimed(now, previous), coming);
     await reported;
@@ -151,9 +155,10 @@ export class ClaimedRun implements AttemptListener {
   }
 
   private ended(startedAt: number, outcome: Outcome): AttemptResult {
-    const { clock, metrics } = this.deps;
-    metrics.count('attempts_total', { status: outcome.status, reason: outcome.reason ?? 'none' });
-    return { attempt: this.attempt, startedAt, finishedAt: clock.now(), outcome };
+    const isLeft = outcome.reason === 'drained' || outcome.reason === 'claim_lost';
+    // One that was delivered and left goes on where its receipt is awaited next.
+    if (!isLeft || this.receiptUntil === null) this.measured.attempted(outcome);
+    return { attempt: this.attempt, startedAt, finishedAt: this.deps.clock.now(), outcome };
   }
 
   /** The first attempt of a first claim starts with the claim and has no report of its own. */
@@ -207,18 +212,14 @@ export class ClaimedRun implements AttemptListener {
   }
 
   private async finish(report: ExecutionReport): Promise<void> {
-    const { metrics, logger } = this.deps;
+    const { logger } = this.deps;
     const { task } = this.message;
     this.unwatchSlow();
     await this.held.untilAnswered(() => this.attempts.close());
     if (!(await this.held.finish(owing(report, task))))
       return logger.warn(this.facts(), 'late report refused, the claim was lost');
     const reason = report.reason ?? 'none';
-    metrics.count('executions_total', { status: report.status, reason });
-    if (report.startedAt !== null && report.finishedAt !== null) {
-      const seconds = Math.max(0, report.finishedAt - report.startedAt) / 1000;
-      metrics.observe('execution_duration_seconds', { group: task.group }, seconds);
-    }
+    this.measured.ended(report);
     logger.info({ ...this.facts(), status: report.status, reason, attempt: report.attempt }, 'finished');
   }
 

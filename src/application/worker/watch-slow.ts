@@ -1,4 +1,5 @@
 import { type TaskSnapshot } from '../../ports/queue.js';
+import { taskLabels } from '../count-ended.js';
 import { type RunDeps } from './run-deps.js';
 
 /**
@@ -7,13 +8,13 @@ import { type RunDeps } from './run-deps.js';
  */
 export function watchSlow(
   { clock, metrics, logger }: Pick<RunDeps, 'clock' | 'metrics' | 'logger'>,
-  { group, policy: { slowAfterSec } }: TaskSnapshot,
+  { id, group, policy: { slowAfterSec } }: TaskSnapshot,
   facts: Readonly<Record<string, unknown>>,
   onSlow: (slowAfterSec: number) => void,
 ): () => void {
   if (slowAfterSec === null) return () => undefined;
   return clock.schedule(slowAfterSec * 1000, () => {
-    metrics.count('slow_executions_total', { group });
+    metrics.count('slow_executions_total', taskLabels({ id, group }));
     logger.warn({ ...facts, slow_after_sec: slowAfterSec }, 'the run is slow');
     onSlow(slowAfterSec);
   });

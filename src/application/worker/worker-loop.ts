@@ -57,6 +57,7 @@ export class WorkerLoop {
 
   async run(stop: AbortSignal): Promise<void> {
     this.answeredAt = this.deps.clock.monotonicMs();
+    this.deps.metrics.gauge('worker_concurrency', {}, this.options.concurrency);
     const stopBeating = new AbortController();
     const beating = this.deps.heartbeats.run(stopBeating.signal);
     stop.addEventListener('abort', () => this.wakeForSlot?.(), { once: true });

@@ -19,6 +19,7 @@ import { SqlDurationRepo } from '../../adapters/sql/sql-duration-repo.js';
 import { SqlExecutionRepo } from '../../adapters/sql/sql-execution-repo.js';
 import { SqlHistoryRepo } from '../../adapters/sql/sql-history-repo.js';
 import { SqlHookRepo } from '../../adapters/sql/sql-hook-repo.js';
+import { SqlLoadRepo } from '../../adapters/sql/sql-load-repo.js';
 import { SqlTaskRepo } from '../../adapters/sql/sql-task-repo.js';
 import { SqlTokenRepo } from '../../adapters/sql/sql-token-repo.js';
 import { SqlTriggerRepo } from '../../adapters/sql/sql-trigger-repo.js';
@@ -87,6 +88,7 @@ export const storeModule = (db: SqlDb) =>
     bind(T.triggers).toResolvedValue(() => new SqlTriggerRepo(db));
     bind(T.executions).toResolvedValue(() => new SqlExecutionRepo(db));
     bind(T.durations).toResolvedValue(() => new SqlDurationRepo(db));
+    bind(T.loads).toResolvedValue(() => new SqlLoadRepo(db));
     bind(T.history).toResolvedValue(() => new SqlHistoryRepo(db));
     bind(T.hooks).toResolvedValue(() => new SqlHookRepo(db));
     bind(T.audit).toResolvedValue(() => new SqlAuditLog(db));

@@ -4,6 +4,7 @@ import { CollectResults } from '../../application/coordinator/collect-results.js
 import { DeliverHooks } from '../../application/coordinator/deliver-hooks.js';
 import { FillOutcomes } from '../../application/coordinator/fill-outcomes.js';
 import { Leadership } from '../../application/coordinator/leadership.js';
+import { MeasureLoad } from '../../application/coordinator/measure-load.js';
 import { RecoverExecutions } from '../../application/coordinator/recover-executions.js';
 import { ScheduleLoop } from '../../application/coordinator/schedule-loop.js';
 import { Tick } from '../../application/coordinator/tick.js';
@@ -180,6 +181,14 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
         { lookMs: LOOK_MS, zoneData: zoneDataVersion() },
       ),
     [T.leadership, T.workerRegistry, T.tasks, T.clock, T.metrics, T.logger],
+  );
+  bind(T.measureLoad).toResolvedValue(
+    (leadership, loads, triggers, queue, results, clock, metrics, logger, config) =>
+      new MeasureLoad(
+        { leadership, loads, triggers, queue, results, clock, metrics, logger },
+        { lookMs: LOOK_MS, maxTasks: config.metrics.by === 'task' ? config.metrics.maxTasks : 0 },
+      ),
+    [T.leadership, T.loads, T.triggers, T.queue, T.results, T.clock, T.metrics, T.logger, T.config],
   );
   bind(T.deliverHooks).toResolvedValue(
     (hooks, executors, tracer, clock, metrics, logger, identity) =>

@@ -7,6 +7,7 @@ import { MemoryDurationRepo } from './memory-duration-repo.js';
 import { MemoryExecutionRepo } from './memory-execution-repo.js';
 import { MemoryHookRepo } from './memory-hook-repo.js';
 import { MemoryHistoryRepo } from './memory-history-repo.js';
+import { MemoryLoadRepo } from './memory-load-repo.js';
 import { MemoryTaskRepo } from './memory-task-repo.js';
 import { MemoryTriggerRepo } from './memory-trigger-repo.js';
 
@@ -64,6 +65,7 @@ export async function openMemoryStore(): Promise<Store> {
     tokens: new MemoryTokenRepo(db),
     audit: new MemoryAuditLog(db),
     durations: new MemoryDurationRepo(db),
+    loads: new MemoryLoadRepo(db),
     history: new MemoryHistoryRepo(db),
     hooks: new MemoryHookRepo(db),
     clock,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { COUNTERS, GAUGES, HISTOGRAMS } from '../../../../src/adapters/telemetry/metric-definitions.js';
+import { COUNTERS } from '../../../../src/adapters/telemetry/counter-definitions.js';
+import { GAUGES } from '../../../../src/adapters/telemetry/gauge-definitions.js';
+import { HISTOGRAMS } from '../../../../src/adapters/telemetry/histogram-definitions.js';
 import { PrometheusMetrics } from '../../../../src/adapters/telemetry/prometheus-metrics.js';
 
 /** The samples of one family, comments left out. */
@@ -12,34 +14,33 @@ const samplesOf = async (metrics: PrometheusMetrics, name: string): Promise<stri
 describe('PrometheusMetrics', () => {
   it('counts, by labels and by steps', async () => {
     const metrics = new PrometheusMetrics();
-    metrics.count('executions_total', { status: 'fail', reason: 'dns' });
-    metrics.count('executions_total', { status: 'fail', reason: 'dns' }, 2);
-    metrics.count('executions_total', { status: 'success', reason: 'none' });
-    expect(await samplesOf(metrics, 'executions_total')).toEqual([
-      'ax_executions_total{status="fail",reason="dns"} 3',
-      'ax_executions_total{status="success",reason="none"} 1',
+    metrics.count('sql_errors_total', { operation: 'read', code: 'unavailable' });
+    metrics.count('sql_errors_total', { operation: 'read', code: 'unavailable' }, 2);
+    metrics.count('sql_errors_total', { operation: 'transaction', code: 'conflict' });
+    expect(await samplesOf(metrics, 'sql_errors_total')).toEqual([
+      'ax_sql_errors_total{operation="read",code="unavailable"} 3',
+      'ax_sql_errors_total{operation="transaction",code="conflict"} 1',
     ]);
   });
 
   it('sorts observations into buckets', async () => {
     const metrics = new PrometheusMetrics();
-    for (const seconds of [0.0004, 0.002, 4.9, 5, 400])
-      metrics.observe('trigger_lateness_seconds', {}, seconds);
-    const samples = await samplesOf(metrics, 'trigger_lateness_seconds');
-    expect(samples).toContain('ax_trigger_lateness_seconds_bucket{le="0.001"} 1');
-    expect(samples).toContain('ax_trigger_lateness_seconds_bucket{le="5"} 4');
-    expect(samples).toContain('ax_trigger_lateness_seconds_bucket{le="+Inf"} 5');
-    expect(samples).toContain('ax_trigger_lateness_seconds_count 5');
+    for (const seconds of [0.0004, 0.002, 4.9, 5, 4000]) metrics.observe('results_lag_seconds', {}, seconds);
+    const samples = await samplesOf(metrics, 'results_lag_seconds');
+    expect(samples).toContain('ax_results_lag_seconds_bucket{le="0.001"} 1');
+    expect(samples).toContain('ax_results_lag_seconds_bucket{le="5"} 4');
+    expect(samples).toContain('ax_results_lag_seconds_bucket{le="+Inf"} 5');
+    expect(samples).toContain('ax_results_lag_seconds_count 5');
   });
 
   it('shows the last value of a gauge, and values without labels from the start', async () => {
     const metrics = new PrometheusMetrics();
     expect(await samplesOf(metrics, 'leader')).toContain('ax_leader 0');
     metrics.gauge('leader', {}, 1);
-    metrics.gauge('queue_depth', {}, 7);
-    metrics.gauge('queue_depth', {}, 3);
+    metrics.gauge('running_executions', {}, 7);
+    metrics.gauge('running_executions', {}, 3);
     expect(await samplesOf(metrics, 'leader')).toContain('ax_leader 1');
-    expect(await samplesOf(metrics, 'queue_depth')).toEqual(['ax_queue_depth 3']);
+    expect(await samplesOf(metrics, 'running_executions')).toEqual(['ax_running_executions 3']);
   });
 
   it('ignores values that are not numbers and counts that go down, and does not throw', async () => {
@@ -47,12 +48,12 @@ describe('PrometheusMetrics', () => {
     metrics.count('task_errors_total', {}, -1);
     metrics.count('task_errors_total', {}, Number.NaN);
     metrics.observe('scan_duration_seconds', {}, Number.NaN);
-    metrics.gauge('due_backlog', {}, Number.POSITIVE_INFINITY);
+    metrics.gauge('running_executions', {}, Number.POSITIVE_INFINITY);
     expect(await samplesOf(metrics, 'task_errors_total')).toEqual(['ax_task_errors_total 0']);
     expect(await samplesOf(metrics, 'scan_duration_seconds_count')).toEqual([
       'ax_scan_duration_seconds_count 0',
     ]);
-    expect(await samplesOf(metrics, 'due_backlog')).toEqual(['ax_due_backlog 0']);
+    expect(await samplesOf(metrics, 'running_executions')).toEqual(['ax_running_executions 0']);
   });
 
   it('keeps two nodes of one process apart and gives both the metrics of the process', async () => {
@@ -87,8 +88,9 @@ describe('PrometheusMetrics', () => {
     expect(shown.sort()).toEqual(ours.map((name) => `ax_${name}`).sort());
   });
 
-  it('has ascending buckets', () => {
+  it('has ascending buckets, twenty at most', () => {
     for (const { buckets } of Object.values(HISTOGRAMS)) {
+      expect(buckets.length).toBeLessThanOrEqual(20);
       expect([...buckets].sort((a, b) => a - b)).toEqual([...buckets]);
       expect(new Set(buckets).size).toBe(buckets.length);
     }

@@ -101,6 +101,7 @@ describe('Leadership', () => {
     await clock.advance(LEASE_MS);
     await expect(leadership.ensure()).rejects.toMatchObject({ code: 'unavailable' });
     expect(valuesOf(metrics, 'leader').at(-1)).toBe(0);
-    expect(total(metrics, 'leader_changes_total')).toBe(2);
+    expect(total(metrics, 'leader_changes_total')).toBe(1);
+    expect(metrics.seen.at(-1)?.name).toBe('leaders');
   });
 });

@@ -28,8 +28,6 @@ describe('Tick, when more is due than may run', () => {
       await harness.clock.advance(3000);
       expect(await node.tick.turn()).toBe(1000);
       expect(valuesOf(node.metrics, 'dispatch_paused').at(-1)).toBe(1);
-      expect(valuesOf(node.metrics, 'queue_depth').at(-1)).toBe(3);
-      expect(valuesOf(node.metrics, 'due_backlog').at(-1)).toBe(3);
       expect(await slots()).toEqual([3, 3, 3]);
 
       harness.worker('worker').start();

@@ -73,7 +73,7 @@ describe('WatchPools', () => {
     expect(await measured('tasks_without_worker')).toEqual(['ax_tasks_without_worker 5']);
     isLeader = false;
     await watch.look();
-    expect(await measured('tasks_without_worker')).toEqual(['ax_tasks_without_worker 0']);
+    expect(await measured('tasks_without_worker')).toEqual([]);
     expect(await measured('pool_workers')).toEqual([]);
   });
 
