@@ -16,14 +16,19 @@ const told = text
     by,
   }));
 
-const defined = Object.entries({ counter: COUNTERS, histogram: HISTOGRAMS, gauge: GAUGES }).flatMap(
-  ([type, definitions]) =>
-    Object.entries(definitions).map(([name, { labels, by }]) => ({
-      name: `ax_${name}`,
-      type,
-      labels: Object.keys(labels).sort(),
-      by,
-    })),
+type Definitions = Readonly<Record<string, { readonly labels: object; readonly by: string }>>;
+const kinds: Readonly<Record<string, Definitions>> = {
+  counter: COUNTERS,
+  histogram: HISTOGRAMS,
+  gauge: GAUGES,
+};
+const defined = Object.entries(kinds).flatMap(([type, definitions]) =>
+  Object.entries(definitions).map(([name, { labels, by }]) => ({
+    name: `ax_${name}`,
+    type,
+    labels: Object.keys(labels).sort(),
+    by,
+  })),
 );
 
 describe('docs/metrics.md', () => {
