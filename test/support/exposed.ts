@@ -1,9 +1,9 @@
 /** What a process exposes at `/metrics`, without the label of its namespace, which is the same on every line. */
 export async function exposedBy(
-  { address }: { readonly address: () => string | null },
+  process: { address(): string | null },
   init: RequestInit = {},
 ): Promise<string> {
-  const text = await (await fetch(`${address()}/metrics`, init)).text();
+  const text = await (await fetch(`${process.address()}/metrics`, init)).text();
   return text
     .replaceAll(/,ax_namespace="[^"]*"|ax_namespace="[^"]*",/g, '')
     .replaceAll(/\{ax_namespace="[^"]*"\}/g, '');
