@@ -21,6 +21,16 @@ export interface SlotKey {
   readonly slot: number;
 }
 
+/**
+ * Until when a run whose task has no room for it may begin to wait under the overlap policy `skip`, epoch ms: later than a trigger window
+ * after it was fired it came too late to count as bunched with others.
+ */
+export const joinsUntil = ({
+  windowStart,
+  windowEnd,
+  firedAt,
+}: Pick<TriggerEvent, 'windowStart' | 'windowEnd' | 'firedAt'>): number => firedAt + windowEnd - windowStart;
+
 /** The immutable fact that one slot was decided. The execution with the same id says what became of it. */
 export interface TriggerEvent extends SlotKey {
   /** Time-ordered UUID (RFC 9562, version 7). */

@@ -16,8 +16,9 @@ export interface Claim extends SlotKey {
 
 /**
  * - `claimed`: run it. `stop`: it was asked to stop, so end it instead. `isSaturated`: there is no room for it, so end it instead; under
- *   the overlap policy `skip` because the task runs `max_concurrent` times, under `queue` because too many wait already, under `replace`
- *   because newer runs have taken its place. Neither kind holds a running mark;
+ *   the overlap policy `skip` because the task ran `max_concurrent` times when the run was due, or the run came too late, or too many wait
+ *   already, under `queue` because too many wait already, under `replace` because newer runs have taken its place. Neither kind holds a
+ *   running mark;
  * - `waiting`: there is no room yet, the message waits in the line of its task and is handed out again when its turn comes;
  * - `held`: a live worker holds it, this delivery is another copy or came too early; leave it alone;
  * - `finished`: it was finished before; this delivery is gone now.
@@ -81,9 +82,13 @@ export type RenewAnswer = 'alive' | 'lost' | StopRequest;
  * its target works on without any worker, so its mark lives until `receiptUntil`, and whoever claims the run finds its place kept. All calls throw AxError `unavailable` when the store cannot be reached; then the
  * call may or may not have taken effect, and repeating it is safe.
  *
- * A task whose overlap policy is `queue` or `replace` has a line of runs that wait, in the order of slot and id. Whatever frees a mark (an
- * end of a claim by any call, its death as soon as another call sees it) hands out as many messages of the head of the line as there is
- * room. They keep their places until they are claimed, so no later slot overtakes them; a stop or an end takes a run out of the line.
+ * A task has a line of runs that wait, in the order of slot and id. Whatever frees a mark (an end of a claim by any call, its death as
+ * soon as another call sees it) hands out as many messages of the head of the line as there is room. They keep their places until they are
+ * claimed, so no later slot overtakes them; a stop or an end takes a run out of the line.
+ * Under the overlap policy `skip` a run joins it only if ax itself has brought it and others into each other's way: of the marks that are
+ * held fewer than `max_concurrent` were taken before it was due (`windowStart`), and its claim comes before `joinsUntil`, both by the
+ * store's clock. A mark counts from the claim that took it, also while a receipt is awaited and others claim the run meanwhile; that of a
+ * claim which the store had lost counts as older than any run.
  * Under `replace` only the newest `max_concurrent` runs of a task, by id, are kept: a claim asks the older ones to stop.
  */
 export interface Claims {

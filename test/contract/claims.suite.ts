@@ -21,6 +21,7 @@ import { begunSuite } from './claims-begun.suite.js';
 import { marksSuite } from './claims-marks.suite.js';
 import { queueingSuite } from './claims-overlap.suite.js';
 import { replacingSuite } from './claims-replace.suite.js';
+import { skippingSuite } from './claims-skip.suite.js';
 
 const RETRY_AT = 4_102_444_800_456;
 
@@ -235,6 +236,7 @@ export function claimsSuite(name: string, open: () => Promise<BrokerHarness>): v
   marksSuite(name, open);
   queueingSuite(name, open);
   replacingSuite(name, open);
+  skippingSuite(name, open);
   begunSuite(name, open);
   lostDataSuite(name, open);
 }

@@ -15,6 +15,8 @@ export interface BrokerHarness {
   readonly results: Results;
   readonly lastOutcomes: LastOutcomes;
   readonly stops: Stops;
+  /** The store's clock, epoch ms. */
+  now(): Promise<number>;
   /** Lets `ms` pass by the store's clock. */
   advance(ms: number): Promise<void>;
   /** The store goes on, empty. */

@@ -24,6 +24,7 @@ export function openInProcess(): BrokerHarness {
     get results() {
       return broker.results;
     },
+    now: async () => clock.now(),
     advance: (ms) => clock.advance(ms),
     loseData: async () => {
       broker = new InProcessBroker(clock, `life-${(lives += 1)}`);

@@ -73,6 +73,7 @@ export class RedisNamespace {
       results: new RedisResults(connection),
       lastOutcomes: new RedisLastOutcomes(connection),
       stops: new RedisStops(connection),
+      now: async () => Math.floor(await this.serverTime()),
       advance: (ms) => this.advance(ms),
       loseData: () => this.empty(),
       spoilQueue: (pool, text) => add(`queue:${pool}`, text),

@@ -185,7 +185,7 @@ export class InProcessClaims implements Claims {
     const { runs, clock } = this.state;
     const awaitedUntil =
       run.receiptUntil === null ? 0 : clock.monotonicMs() + (run.receiptUntil - clock.now());
-    runs.mark(taskId, run.id, Math.max(run.ends, awaitedUntil));
+    runs.mark(taskId, run.id, { ends: Math.max(run.ends, awaitedUntil), since: run.since });
   }
 
   private keepMark(claim: Claim, run: Run): void {

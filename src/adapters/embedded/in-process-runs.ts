@@ -17,6 +17,8 @@ export interface Run {
   /** End of the claim's life, monotonic ms. */
   ends: number;
   hasMark: boolean;
+  /** Since when the run has held that mark, over all claims; epoch ms. */
+  since: number;
   /** `max_concurrent` of the task at the claim; null if not known. */
   limit: number | null;
   attempt: number;
@@ -37,6 +39,7 @@ export const newRun = (id: string, pool: string, handle: string): Run => ({
   generation: 0,
   ends: 0,
   hasMark: false,
+  since: 0,
   limit: null,
   attempt: 0,
   failures: 0,
@@ -45,14 +48,20 @@ export const newRun = (id: string, pool: string, handle: string): Run => ({
   isHandedBack: false,
 });
 
+interface Mark {
+  /** End of its life, monotonic ms. */
+  readonly ends: number;
+  readonly since: number;
+}
+
 const FORGET_FINISHED_AFTER_MS = 3_600_000;
 
 /** The runs of all slots and the running marks of all tasks. Finished runs are forgotten after an hour. */
 export class InProcessRuns {
   private readonly bySlot = new Map<string, Run>();
   private readonly finished = new InProcessFifo<{ readonly slot: string; readonly at: number }>();
-  /** Task → execution → end of the mark's life, monotonic ms. */
-  private readonly marks = new Map<string, Map<string, number>>();
+  /** By task and execution. */
+  private readonly marks = new Map<string, Map<string, Mark>>();
 
   constructor(private readonly clock: Clock) {}
 
@@ -83,9 +92,9 @@ export class InProcessRuns {
     return this.marks.get(taskId)?.has(executionId) ?? false;
   }
 
-  mark(taskId: string, executionId: string, ends: number): void {
-    const marks = this.marks.get(taskId) ?? new Map<string, number>();
-    this.marks.set(taskId, marks.set(executionId, ends));
+  mark(taskId: string, executionId: string, mark: Mark): void {
+    const marks = this.marks.get(taskId) ?? new Map<string, Mark>();
+    this.marks.set(taskId, marks.set(executionId, mark));
   }
 
   unmark(taskId: string, executionId: string): void {
@@ -102,10 +111,15 @@ export class InProcessRuns {
   /** Executions that hold a live mark. */
   marked(taskId: string): string[] {
     const now = this.clock.monotonicMs();
-    for (const [executionId, ends] of this.marks.get(taskId) ?? []) {
+    for (const [executionId, { ends }] of this.marks.get(taskId) ?? []) {
       if (ends <= now) this.unmark(taskId, executionId);
     }
     return [...(this.marks.get(taskId)?.keys() ?? [])];
+  }
+
+  /** Live marks of a task that were taken before an instant, epoch ms. */
+  countMarksBefore(taskId: string, instant: number): number {
+    return this.marked(taskId).filter((id) => (this.marks.get(taskId)?.get(id)?.since ?? 0) < instant).length;
   }
 
   private forgetFinished(): void {

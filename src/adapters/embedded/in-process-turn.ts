@@ -1,3 +1,4 @@
+import { joinsUntil } from '../../domain/trigger.js';
 import { type QueueMessage } from '../../ports/queue.js';
 import { type Run } from './in-process-runs.js';
 import { type InProcessState } from './in-process-state.js';
@@ -14,6 +15,7 @@ export function claimTurn(state: InProcessState, run: Run, message: QueueMessage
   const { runs, lines, stops, clock } = state;
   const { event, task } = message;
   const { maxConcurrent, overlapPolicy } = task.policy;
+  if (!runs.marked(task.id).includes(event.id)) run.since = clock.now();
   runs.unmark(task.id, event.id);
   const waiter = { id: event.id, taskId: task.id, kind: event.kind, slot: event.slot };
   const isNew = !lines.has(waiter);
@@ -24,8 +26,12 @@ export function claimTurn(state: InProcessState, run: Run, message: QueueMessage
     runs.countMarks(task.id) + lines.countAhead(waiter) < maxConcurrent;
   const mayWait = () => {
     if (overlapPolicy === 'replace') return keepNewest(state, run.id, task.id, maxConcurrent);
-    const isLetIn = !isNew || run.worker !== null || lines.of(task.id).length < maxWaiting;
-    return overlapPolicy === 'queue' && isLetIn;
+    if (!isNew) return true;
+    const isFull = lines.of(task.id).length >= maxWaiting;
+    if (overlapPolicy === 'queue') return run.worker !== null || !isFull;
+    // A place was free when it was due: then nothing but what ax made late is in its way.
+    const wasFree = () => runs.countMarksBefore(task.id, event.windowStart) < maxConcurrent;
+    return !isFull && clock.now() <= joinsUntil(event) && wasFree();
   };
   if (!isStopped && !hasRoom && mayWait()) {
     state.lane(run.pool).remove(run.handle);

@@ -14,7 +14,8 @@ import { PAYLOAD } from './stream-scripts.js';
  *
  * KEYS run, running, queue, results, waiting, stops
  * ARGV event id, worker, generation floor, pool, entry, prefix of queue keys, channel of stops, group, ttl ms, max_concurrent, slot,
- * overlap policy, most that wait, report for a first claim or '', report for one that joins the line or ''
+ * overlap policy, most that wait, when it was due, until when a claim of it may join the line under 'skip', report for a first claim
+ * or '', report for one that joins the line or ''
  * result {'claimed', generation, 1 = saturated, reason of a stop or '', previous worker or '', its generation, attempt, failures,
  * awaiting until or 0, retry at or 0, 1 = handed back}, {'waiting'}, {'held'} or {'finished'}.
  * Of any number of concurrent claims of one run one succeeds; at most max_concurrent live claims of a task are marked. The entry that is
@@ -22,7 +23,7 @@ import { PAYLOAD } from './stream-scripts.js';
  */
 export const CLAIM = `
 local RUN, RUNNING, QUEUE, RESULTS, WAITING, STOPS = unpack(KEYS)
-local ID, WORKER, FLOOR, POOL, ENTRY, QUEUES, CHANNEL, GROUP, TTL, LIMIT, SLOT, OVERLAP, MOST, BEGUN, JOINED = unpack(ARGV)
+local ID, WORKER, FLOOR, POOL, ENTRY, QUEUES, CHANNEL, GROUP, TTL, LIMIT, SLOT, OVERLAP, MOST, DUE, JOINS_UNTIL, BEGUN, JOINED = unpack(ARGV)
 local at = {running = RUNNING, waiting = WAITING, queues = QUEUES}
 local now, limit, member = nowMs(), tonumber(LIMIT), memberOf(ID, RUN)
 
@@ -32,7 +33,7 @@ local function keepNewest()
   local function add(id)
     if id ~= ID and redis.call('HEXISTS', STOPS, id) == 0 then ids[#ids + 1] = id end
   end
-  for _, id in ipairs(redis.call('ZRANGE', RUNNING, 0, -1)) do add(id) end
+  for _, other in ipairs(redis.call('ZRANGE', RUNNING, 0, -1)) do add(string.match(other, '^%S+')) end
   for _, other in ipairs(redis.call('ZRANGE', WAITING, 0, -1)) do
     local id = string.match(other, '^%S+')
     members[id] = other
@@ -54,6 +55,18 @@ local function keepNewest()
     end
   end
   return isKept
+end
+
+-- Whether a place was free when this run was due: then nothing but what ax made late is in its way.
+local function wasFree()
+  local before = 0
+  for _, other in ipairs(redis.call('ZRANGE', RUNNING, 0, -1)) do
+    local key = string.match(other, ' (.+)$')
+    local since = key and redis.call('HGET', key, 'since') or 0
+    if tonumber(since) < tonumber(DUE) then before = before + 1 end
+    if before >= limit then return false end
+  end
+  return true
 end
 
 local function wait(isNew)
@@ -83,7 +96,7 @@ end
 local previous = run or {}
 local stop = redis.call('HGET', STOPS, ID) or ''
 redis.call('ZREMRANGEBYSCORE', RUNNING, '-inf', now)
-redis.call('ZREM', RUNNING, ID)
+local isMarked = redis.call('ZREM', RUNNING, ID, member) > 0
 local inLine, ahead = redis.call('ZCARD', WAITING), 0
 local isNew = inLine == 0 or not redis.call('ZSCORE', WAITING, member)
 if inLine > 0 then
@@ -93,12 +106,14 @@ end
 -- A run whose target may still be at work has its place already, whoever waits for its receipt.
 local awaiting = tonumber(previous.awaiting or 0)
 local hasRoom = awaiting > now or redis.call('ZCARD', RUNNING) + ahead < limit
-if stop == '' and not hasRoom and OVERLAP ~= 'skip' then
+if stop == '' and not hasRoom then
   local mayWait
   if OVERLAP == 'replace' then
     mayWait = keepNewest()
-  else
+  elseif OVERLAP == 'queue' then
     mayWait = not isNew or previous.worker or inLine < tonumber(MOST)
+  else
+    mayWait = not isNew or (inLine < tonumber(MOST) and now <= tonumber(JOINS_UNTIL) and wasFree())
   end
   if mayWait then
     wait(isNew)
@@ -112,9 +127,10 @@ local generation = math.max(tonumber(previous.generation or 0), tonumber(FLOOR))
 local attempt, failures = previous.attempt or 0, previous.failures or 0
 local retryAt = previous.retry_at or 0
 local ends, marked, began = now + TTL, 0, 0
+local since = isMarked and redis.call('HGET', RUN, 'since') or now
 if stop == '' and hasRoom then
   marked = 1
-  redis.call('ZADD', RUNNING, math.max(ends, awaiting), ID)
+  redis.call('ZADD', RUNNING, math.max(ends, awaiting), member)
   redis.call('PEXPIRE', RUNNING, ${RUN_KEEP_MS})
   if not previous.worker and BEGUN ~= '' then
     redis.call('XADD', RESULTS, '*', '${PAYLOAD}', BEGUN)
@@ -123,7 +139,7 @@ if stop == '' and hasRoom then
 end
 redis.call('HSET', RUN, 'id', ID, 'state', 'claimed', 'pool', POOL, 'entry', ENTRY, 'worker', WORKER, 'generation', generation,
   'ends', ends, 'marked', marked, 'limit', LIMIT, 'attempt', math.max(attempt, began), 'failures', failures,
-  'awaiting', awaiting, 'retry_at', retryAt, 'handed_back', 0)
+  'awaiting', awaiting, 'retry_at', retryAt, 'handed_back', 0, 'since', since)
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 redis.pcall('XCLAIM', QUEUE, GROUP, WORKER, 0, ENTRY, 'JUSTID')
 if inLine > 0 then advance(at) end

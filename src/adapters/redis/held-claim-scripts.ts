@@ -12,6 +12,7 @@ const HELD_LUA = `
 local RUN, RUNNING, QUEUE, RESULTS, WAITING, STOPS = unpack(KEYS)
 local ID, WORKER, GENERATION, POOL, ENTRY, QUEUES, GROUP = unpack(ARGV)
 local at = {running = RUNNING, waiting = WAITING, queues = QUEUES}
+local mark = memberOf(ID, RUN)
 
 local function isOurs(run)
   return run and run.id == ID and run.worker == WORKER and run.generation == GENERATION
@@ -28,7 +29,7 @@ end
 
 -- A mark outlives its claim while the target works on and its receipt is awaited.
 local function keepMark(awaiting)
-  redis.call('ZADD', RUNNING, 'XX', 'GT', awaiting, ID)
+  redis.call('ZADD', RUNNING, 'XX', 'GT', awaiting, mark)
 end
 
 local function queueReport(report)
@@ -46,14 +47,14 @@ local now, run = nowMs(), held(readRun(RUN))
 if not run then return 0 end
 local ends = now + ARGV[8]
 if run.marked == '1' then
-  if run.limit and not redis.call('ZSCORE', RUNNING, ID) then
+  if run.limit and not redis.call('ZSCORE', RUNNING, mark) then
     redis.call('ZREMRANGEBYSCORE', RUNNING, '-inf', now)
     if redis.call('ZCARD', RUNNING) >= tonumber(run.limit) then
       redis.call('HSET', RUN, 'state', 'queued')
       return 0
     end
   end
-  redis.call('ZADD', RUNNING, math.max(ends, tonumber(run.awaiting or 0)), ID)
+  redis.call('ZADD', RUNNING, math.max(ends, tonumber(run.awaiting or 0)), mark)
   redis.call('PEXPIRE', RUNNING, ${RUN_KEEP_MS})
 end
 redis.call('HSET', RUN, 'ends', ends)
@@ -93,7 +94,7 @@ if isOurs(known) and known.state == 'finished' then return 1 end
 if not held(known) then return 0 end
 redis.call('HSET', RUN, 'state', 'finished')
 redis.call('PEXPIRE', RUN, ${FINISHED_KEEP_MS})
-redis.call('ZREM', RUNNING, ID)
+redis.call('ZREM', RUNNING, mark)
 redis.call('HDEL', STOPS, ID)
 dropEntry(QUEUE, GROUP, ENTRY)
 queueReport(ARGV[8])
@@ -111,7 +112,7 @@ ${HELD_LUA}
 local known = readRun(RUN)
 if not known or not held(known) then return 0 end
 redis.call('DEL', RUN)
-redis.call('ZREM', RUNNING, ID)
+redis.call('ZREM', RUNNING, mark)
 dropEntry(QUEUE, GROUP, ENTRY)
 queueReport(ARGV[8])
 advance(at)
@@ -128,7 +129,7 @@ local known = readRun(RUN)
 if isOurs(known) and known.handed_back == '1' and (known.state == 'queued' or known.state == 'waiting') then return 1 end
 if not held(known) then return 0 end
 redis.call('HSET', RUN, 'attempt', ARGV[9], 'failures', ARGV[10], 'awaiting', ARGV[11], 'retry_at', ARGV[12])
-if ARGV[11] == '0' then redis.call('ZREM', RUNNING, ID) else keepMark(ARGV[11]) end
+if ARGV[11] == '0' then redis.call('ZREM', RUNNING, mark) else keepMark(ARGV[11]) end
 redis.call('HSET', RUN, 'state', 'queued', 'handed_back', 1, 'entry', putBack(QUEUE, GROUP, ENTRY))
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 queueReport(ARGV[8])

@@ -1,4 +1,5 @@
 import { type ExecutionReport } from '../../domain/execution.js';
+import { joinsUntil } from '../../domain/trigger.js';
 import {
   type Claim,
   type ClaimAnswer,
@@ -62,13 +63,14 @@ export class RedisClaims implements Claims {
     { begun, waiting, maxWaiting = DEFAULT_MAX_WAITING }: ClaimTerms = {},
   ): Promise<ClaimAnswer> {
     const { event, task, generationFloor } = message;
-    const { taskId, kind, slot, id: executionId } = event;
+    const { taskId, kind, slot, id: executionId, windowStart } = event;
     const scope = { taskId, kind, slot, executionId, pool: task.pool, worker, handle };
     const { maxConcurrent, overlapPolicy } = task.policy;
     const reply = (await this.scripts.claim.call(this.keysOf(scope), [
       ...[executionId, worker, generationFloor, task.pool, handle],
       ...[this.keys.queuePrefix, this.keys.stopped, WORKERS],
       ...[Math.ceil(ttlMs), maxConcurrent, slot, overlapPolicy, maxWaiting],
+      ...[windowStart, joinsUntil(event)],
       begun === undefined ? '' : encode(begun),
       waiting === undefined ? '' : encode(waiting),
     ])) as ClaimReply;

@@ -82,7 +82,7 @@ export class RedisKeys {
     return `${this.prefix}receipts:${executionId}`;
   }
 
-  /** Sorted set of a task's running marks: execution id → end of its claim's life, epoch ms. */
+  /** Sorted set of a task's running marks (see run-lua.ts). */
   running(taskId: string): string {
     return `${this.prefix}running:${taskId}`;
   }

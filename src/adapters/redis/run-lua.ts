@@ -7,10 +7,12 @@
  *   worker, generation    the latest claim; absent before the first
  *   ends                  end of the claim's life, epoch ms by the server's clock
  *   marked, limit         '1' while the claim holds a running mark, and the task's max_concurrent
+ *   since                 since when its run has held that mark, over all claims; epoch ms by the server's clock
  *   attempt, failures     progress over all claims
  *   awaiting              until when the receipt of the latest attempt is awaited, epoch ms; 0 while it is not
  *   retry_at              planned instant of the attempt after it, epoch ms; 0 if none is
  *   handed_back           '1' when the latest claim ended by being handed back
+ * The running marks of a task are a sorted set: member (see memberOf) → end of its life, epoch ms.
  * A finished run is kept for FINISHED_KEEP_MS, one that waits for ever, any other for RUN_KEEP_MS after its last change.
  */
 export const FINISHED_KEEP_MS = 3_600_000;
@@ -20,6 +22,11 @@ export const RUN_KEEP_MS = 7 * 86_400_000;
 export const RUN_LUA = `
 local MEMBERS = {'id', 'state', 'pool', 'entry', 'worker', 'generation', 'ends', 'marked', 'limit', 'attempt',
   'failures', 'handed_back', 'awaiting', 'retry_at'}
+
+-- How sets of runs name one: the event id, a blank and the key of the run. Marks of older versions have the id only.
+local function memberOf(id, key)
+  return id .. ' ' .. key
+end
 
 local function nowMs()
   local time = redis.call('TIME')

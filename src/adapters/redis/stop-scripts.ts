@@ -28,7 +28,7 @@ if isKnown and isClaimLive(run, now) then
 end
 if isKnown then
   dropEntry(QUEUES .. run.pool, GROUP, run.entry)
-  redis.call('ZREM', RUNNING, ID)
+  redis.call('ZREM', RUNNING, ID, memberOf(ID, RUN))
   redis.call('ZREM', WAITING, memberOf(ID, RUN))
   redis.call('HDEL', RUN, 'message', 'worker')
 end

@@ -1,4 +1,3 @@
-import { type ClaimTerms } from '../../ports/claims.js';
 import { type Delivery, type QueueMessage } from '../../ports/queue.js';
 import { ClaimedRun } from './claimed-run.js';
 import { QueueLife } from './queue-life.js';
@@ -19,7 +18,7 @@ export class RunExecution {
 
   /** `stop` ends the run early; its abort reason is a StopReason. @throws AxError `unavailable` only before the claim. */
   async run(delivery: Delivery, stop: AbortController): Promise<void> {
-    const { claims, heartbeats, worker, claimTtlMs, clock, metrics } = this.deps;
+    const { claims, heartbeats, worker, claimTtlMs, clock, metrics, maxWaiting } = this.deps;
     // After an outage longer than a claim lives, the queue hands a worker the runs that it still has.
     const isHere = await heartbeats.holds(delivery.message.event.id);
     const claimedAt = clock.monotonicMs();
@@ -27,7 +26,8 @@ export class RunExecution {
     const begun = first.claimed(clock.now(), delivery.message.publishedAt);
     // With a check before it, no run begins with its claim.
     const isChecked = delivery.message.task.hooks.pre !== null;
-    const terms = { ...(isChecked ? {} : { begun }), ...this.waitingTerms(delivery.message) };
+    const waiting = waitingReport(delivery.message, clock.now(), worker);
+    const terms = { ...(isChecked ? {} : { begun }), waiting, maxWaiting };
     const answer = isHere ? null : await claims.claim(delivery, worker, claimTtlMs, terms);
     if (answer?.outcome === 'waiting') return;
     if (answer?.outcome !== 'claimed') {
@@ -47,13 +47,6 @@ export class RunExecution {
     } finally {
       heartbeats.remove(answer.claim);
     }
-  }
-
-  /** What a claim brings along for a run that may have to wait its turn. */
-  private waitingTerms(message: QueueMessage): Pick<ClaimTerms, 'waiting' | 'maxWaiting'> {
-    if (message.task.policy.overlapPolicy === 'skip') return {};
-    const { clock, worker, maxWaiting } = this.deps;
-    return { waiting: waitingReport(message, clock.now(), worker), maxWaiting };
   }
 
   /** The reports of a claim that nobody claimed before; they count only if it turns out to be one. */
