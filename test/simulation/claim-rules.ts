@@ -1,5 +1,6 @@
 import { type ClaimAnswer, type ClaimTerms, DEFAULT_MAX_WAITING } from '../../src/ports/claims.js';
 import { type QueueMessage } from '../../src/ports/queue.js';
+import { BASE } from '../support/builders.js';
 import { type RunBook, type Watched } from './run-book.js';
 
 interface Asked {
@@ -18,7 +19,8 @@ export function claimProblems(
 ): { readonly problems: readonly (readonly [rule: string, text: string])[]; readonly text: string } {
   const { id, taskId, slot } = event;
   const { maxConcurrent: limit, overlapPolicy } = task.policy;
-  const others = book.marksOf(taskId, id).length;
+  const marks = book.marksOf(taskId, id);
+  const others = marks.length;
   const ahead = book.countAhead(taskId, { id, slot });
   const room = `${others} others of ${limit} run, ${ahead} wait before it`;
   const of = before === undefined ? '' : ` after generation ${before.generation} of ${before.worker}`;
@@ -32,8 +34,23 @@ export function claimProblems(
     `${worker} got a claim that ${before?.worker} holds, or of a run that has ended`,
   );
   const hasRoom = others + ahead < limit;
+  const isInLine = book.line(taskId).some((waiter) => waiter.id === id);
+  const isFull = book.line(taskId).length >= (terms.maxWaiting ?? DEFAULT_MAX_WAITING);
+  // Fired within the length of a window, and nothing in its way but what ax began late.
+  const isBunched =
+    BASE + book.nowMs() <= event.firedAt + event.windowEnd - event.windowStart &&
+    book.takenBefore(marks, event.windowStart).length < limit;
+  const mayNotWait = {
+    skip: !isInLine && (isFull || !isBunched),
+    queue: !isInLine && before === undefined && isFull,
+    replace: book.neighbours(taskId, id).newer.length >= limit,
+  };
   if (answer.outcome === 'waiting') {
-    check(!hasRoom && overlapPolicy !== 'skip', 'false_overlap', `waits while ${room}`);
+    check(
+      !hasRoom && !mayNotWait[overlapPolicy],
+      'false_overlap',
+      `waits under ${overlapPolicy} while ${room}`,
+    );
     check(!book.stops.has(id), 'stop', 'waits, and was asked to stop');
     return { problems, text: `${room}${of}` };
   }
@@ -51,20 +68,12 @@ export function claimProblems(
     check(others < limit, 'max_concurrent', `claimed while ${room}`);
     check(others >= limit || hasRoom || book.isAwaited(id), 'overtaken', `claimed while ${room}`);
   }
-  if (isSaturated) {
-    const isInLine = book.line(taskId).some((waiter) => waiter.id === id);
-    const most = terms.maxWaiting ?? DEFAULT_MAX_WAITING;
-    const mayNotWait = {
-      skip: true,
-      queue: !isInLine && before === undefined && book.line(taskId).length >= most,
-      replace: book.neighbours(taskId, id).newer.length >= limit,
-    };
+  if (isSaturated)
     check(
       !hasRoom && mayNotWait[overlapPolicy],
       'false_overlap',
       `saturated under ${overlapPolicy} while ${room}`,
     );
-  }
   const what = isSaturated ? 'saturated, ' : stop === null ? '' : `${stop}, `;
   return { problems, text: `${what}${room}${of}` };
 }

@@ -60,6 +60,7 @@ export class ClaimWatch {
     book.leave(taskId, executionId);
     book.write(executionId, {
       ...{ worker, generation, taskId, hasMark, limit, endsAt: book.nowMs() + ttlMs },
+      since: before !== undefined && book.isAwaited(executionId) ? before.since : book.nowMs(),
       ...{ state: 'live', told: 0, delivered: before?.delivered ?? null },
       lastDelivered: before?.lastDelivered ?? 0,
     });
@@ -197,6 +198,7 @@ export class ClaimWatch {
       );
     const asserted: Watched = {
       ...{ worker, generation, taskId, hasMark: true, limit: null, endsAt: this.book.nowMs() },
+      since: -Infinity,
       ...{ state: 'live', told: 0, delivered: null, lastDelivered: 0 },
     };
     this.book.write(executionId, asserted);

@@ -9,6 +9,8 @@ export interface Watched {
   readonly hasMark: boolean;
   /** `max_concurrent` at the claim; null if not known, since the claim was asserted. */
   readonly limit: number | null;
+  /** Since when the run has held its mark, by the queue's clock; -Infinity if its claim was asserted. */
+  readonly since: number;
   /** End of its life by the queue's clock. */
   endsAt: number;
   state: 'live' | 'waiting' | 'lost' | 'handed back' | 'finished';
@@ -118,6 +120,11 @@ export class RunBook {
       if (!hasMark || state === 'finished') marked.delete(id);
     }
     return [...marked].filter((id) => id !== except && (this.isLive(id) || this.isAwaited(id)));
+  }
+
+  /** Of these executions, those whose mark was taken before an instant, epoch ms. */
+  takenBefore(executionIds: readonly string[], instant: number): string[] {
+    return executionIds.filter((id) => BASE + (this.run(id)?.since ?? -Infinity) < instant);
   }
 
   line(taskId: string): readonly Waiter[] {

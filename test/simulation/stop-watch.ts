@@ -37,7 +37,7 @@ export class StopWatch {
     const none = { worker: 'nobody', generation: 0, limit: null, delivered: null, lastDelivered: 0 };
     book.write(executionId, {
       ...(before ?? none),
-      ...{ taskId, hasMark: false, endsAt: 0, told: 0, state: 'finished' },
+      ...{ taskId, hasMark: false, since: -Infinity, endsAt: 0, told: 0, state: 'finished' },
     });
     return answer;
   }

@@ -8,12 +8,20 @@ interface Late {
   /** Fired and not known to have finished. */
   events: readonly TriggerEvent[];
   patientUntil: number;
+  /** Its runs take longer than patience lasts, or nobody runs them. */
+  readonly isSlow: boolean;
 }
 
+/** How long a slot waits for late ones, in distances between two slots: below one, so that every backlog shrinks. */
+const PATIENCE = 0.75;
+/** Of a task whose runs take longer than that: they overlap anyway. */
+const SLOW_PATIENCE = 0.5;
+
 /**
- * Late slots of one task wait for room. Fired all at once they would overlap each other, and be skipped for an overlap that ax's own
- * lateness made. So a late slot waits while `max_concurrent` late ones before it are queued or running, at most half the time between
- * two slots, which lets every backlog shrink. Known to this leader only: another one starts with the pace alone.
+ * Late slots of one task wait for room. Fired all at once they would overlap each other, for no reason but ax's own lateness. So a slot
+ * waits while `max_concurrent` late ones before it have not ended, at most three quarters of the time between two slots. The first slot on
+ * time waits for the last late one, too, as far as its window allows. Known to this leader only: another one starts with the pace alone,
+ * and the claims see to the rest (see the overlap policy `skip` in the Claims port).
  */
 export class Backlog {
   private readonly late = new Map<string, Late>();
@@ -26,7 +34,7 @@ export class Backlog {
     if (events.length === 0) return;
     const states = await this.queue.states(events);
     const open = new Set(
-      events.filter((_, i) => states[i] === 'queued' || states[i] === 'claimed').map(({ id }) => id),
+      events.filter((_, i) => states[i] !== 'finished' && states[i] !== 'unknown').map(({ id }) => id),
     );
     for (const [taskId, late] of this.late) {
       late.events = late.events.filter(({ id }) => open.has(id));
@@ -34,7 +42,7 @@ export class Backlog {
     }
   }
 
-  /** Until when a late slot waits, epoch ms; null if it may fire now. One still on time never waits past its window. */
+  /** Until when a slot waits, epoch ms; null if it may fire now. One still on time never waits past its window. */
   holdUntil({ id, policy }: Task, windowStart: number, now: number): number | null {
     const late = this.late.get(id);
     if (late === undefined || late.events.length < policy.maxConcurrent) return null;
@@ -50,14 +58,16 @@ export class Backlog {
     for (const { event, task } of recorded) {
       const { nextSlot = null, holdUntil = null } = cursors.get(task.id) ?? {};
       const isBehind = holdUntil !== null && holdUntil <= event.firedAt + BACKLOG_PACE_MS;
-      if (nextSlot === null || !isBehind) {
+      const isLate = event.firedAt > event.windowStart + BACKLOG_PACE_MS;
+      if (nextSlot === null || !(isBehind || isLate)) {
         this.late.delete(task.id);
         continue;
       }
-      this.late.set(task.id, {
-        events: [...(this.late.get(task.id)?.events ?? []), event],
-        patientUntil: event.firedAt + Math.max(BACKLOG_PACE_MS, (nextSlot - event.slot) / 2),
-      });
+      const { events = [], isSlow: wasSlow = false } = this.late.get(task.id) ?? {};
+      const isSlow = wasSlow || events.length >= task.policy.maxConcurrent;
+      const patienceMs = (isSlow ? SLOW_PATIENCE : PATIENCE) * (nextSlot - event.slot);
+      const patientUntil = event.firedAt + Math.max(BACKLOG_PACE_MS, patienceMs);
+      this.late.set(task.id, { events: [...events, event], patientUntil, isSlow });
     }
   }
 }

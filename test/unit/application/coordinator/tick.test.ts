@@ -42,13 +42,13 @@ describe('Tick', () => {
       await paused.tick.turn();
       expect(paused.store.calls.filter((call) => call === 'decideDue')).toHaveLength(looked);
       expect(paused.leadership.isCurrent()).toBe(false);
-      for (let turn = 0; turn < 30; turn++) {
+      for (let turn = 0; turn < 40; turn++) {
         await harness.clock.advance(200);
         await Promise.all([paused.tick.turn(), heir.tick.turn()]);
       }
       const found = await slots();
       expect(found).toEqual(found.map((_, i) => i + 1));
-      expect(found.at(-1)).toBe(14);
+      expect(found.at(-1)).toBe(16);
       const nodes = (await harness.all()).map(({ event }) => event.node);
       expect(nodes).toEqual(found.map((slot) => (slot <= 3 ? 'paused' : 'heir')));
     });
