@@ -88,6 +88,8 @@ export interface ExecutionReport {
   readonly finishedAt: number | null;
   readonly evidence: Evidence;
   readonly entry: LedgerEntry;
+  /** Trace context of the step that ended the execution; only with a terminal status. */
+  readonly traceparent?: string;
   /** Only with a terminal status that the task's post-hook asks for. */
   readonly owed?: OwedSummary;
 }
@@ -98,6 +100,14 @@ export interface OwedSummary {
   readonly taskName: string;
   readonly group: string;
 }
+
+/** Whether a run is one that somebody may want to look into: it failed, was tried again, or was slow. */
+export const isNotable = ({
+  status,
+  attempt,
+  evidence,
+}: Pick<ExecutionReport, 'status' | 'attempt' | 'evidence'>): boolean =>
+  status === 'fail' || status === 'timeout' || attempt > 1 || 'slow_after_sec' in evidence;
 
 const SEQ_SPAN = 1_000_000;
 const TERMINAL_PROGRESS = Number.MAX_SAFE_INTEGER;

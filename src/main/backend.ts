@@ -24,6 +24,8 @@ export interface Backend {
   /** Keeps `clock` on time, measured once already; null where there is no reference. */
   readonly measureOffset: MeasureOffset | null;
   readonly modules: readonly ContainerModule[];
+  /** What the store is, as traces call it; of a worker that has none, its cluster's. */
+  readonly system: 'mysql' | 'sqlite';
   /** Where the data is, for people. */
   readonly description: string;
   /** Tells how its connections are used. */
@@ -54,6 +56,7 @@ async function openEmbedded(dataDir: string, { machine: clock, random, metrics }
     clock,
     measureOffset: null,
     modules: [storeModule(store.db), inProcessModule(new InProcessBroker(clock, store.queueEpoch))],
+    system: 'sqlite',
     description: `embedded, data in ${dataDir}`,
     measure: () => store.db.measurePool(),
     close: (isClean) => store.close({ clean: isClean }),
@@ -89,6 +92,7 @@ async function openCluster(
     clock,
     measureOffset,
     modules: [redisModule(redis), ...(db === null ? [] : [storeModule(db)])],
+    system: 'mysql',
     description: db === null ? `worker on Redis, namespace ${namespace}` : `cluster, namespace ${namespace}`,
     measure: () => db?.measurePool(),
     close,

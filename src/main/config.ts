@@ -1,12 +1,14 @@
 import { hostname } from 'node:os';
-import leven from 'leven';
 import { z } from 'zod';
+import { type TracingOptions } from '../adapters/telemetry/tracing-options.js';
 import { AxError } from '../domain/errors.js';
-import { brokerProblems, brokersOf, isBrokerVariable } from './broker-variables.js';
+import { brokerProblems, brokersOf } from './broker-variables.js';
 import { DEFAULT_MAX_WAITING } from '../ports/claims.js';
 import { egressRules } from './egress-variables.js';
 import { name, NAME, url, whole } from './config-fields.js';
-import { isSecretVariable, secretsOf } from './secret-variables.js';
+import { secretsOf } from './secret-variables.js';
+import { tracingOf, tracingProblems } from './tracing-variables.js';
+import { unknownNames } from './unknown-variables.js';
 
 export type Role = 'all' | 'coordinator' | 'worker';
 
@@ -34,6 +36,8 @@ export interface Config {
   /** Where targets reach the API, without a slash at its end; null: not known. */
   readonly publicUrl: string | null;
   readonly adminToken: string | null;
+  /** Null: no traces are exported. */
+  readonly tracing: TracingOptions | null;
   readonly log: { readonly level: string; readonly isPretty: boolean };
   readonly tickMs: number;
   readonly leaseMs: number;
@@ -78,6 +82,7 @@ const VARIABLES = {
     .optional(),
   AX_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
   AX_LOG_FORMAT: z.enum(['json', 'pretty']).optional(),
+  AX_TRACE_KEEP_FAILURES: z.enum(['true', 'false']).default('true'),
   AX_TICK_MS: whole(10, 60_000, 1000),
   AX_LEASE_MS: whole(500, 600_000, 5000),
   AX_QUEUE_LIMIT: whole(1, 10_000_000, 100_000),
@@ -99,15 +104,6 @@ const VARIABLES = {
   AX_CONTAINER_ENGINE: z.enum(['docker', 'podman']).default('docker'),
 };
 
-/** Told to the commands of shell tasks, so that an `ax` among them must not take them for settings. */
-const RUN_VARIABLES: readonly string[] = [
-  'AX_TASK_ID',
-  'AX_EXECUTION_ID',
-  'AX_ATTEMPT',
-  'AX_SCHEDULE_AT',
-  'AX_PARAMS',
-];
-
 type Values = z.infer<z.ZodObject<typeof VARIABLES>>;
 
 /**
@@ -128,6 +124,7 @@ export function parseConfig(env: NodeJS.ProcessEnv, role: Role, isTerminal: bool
     http: { host: values.AX_HTTP_HOST, port: values.AX_HTTP_PORT },
     publicUrl: values.AX_PUBLIC_URL ?? null,
     adminToken: values.AX_ADMIN_TOKEN ?? null,
+    tracing: tracingOf(env, values.AX_TRACE_KEEP_FAILURES === 'true'),
     log: {
       level: values.AX_LOG_LEVEL,
       isPretty: values.AX_LOG_FORMAT === undefined ? isTerminal : values.AX_LOG_FORMAT === 'pretty',
@@ -192,8 +189,9 @@ function readVariables<B extends object>(env: NodeJS.ProcessEnv, choose: (values
   const parsed = z.object(VARIABLES).safeParse(withoutEmpty(env));
   const chosen = parsed.success ? choose(parsed.data) : null;
   const problems = [
-    ...unknownNames(env),
+    ...unknownNames(env, Object.keys(VARIABLES)),
     ...brokerProblems(env),
+    ...tracingProblems(env),
     ...(parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`),
     ...(typeof chosen === 'string' ? [chosen] : []),
   ];
@@ -231,17 +229,3 @@ const shellOf = (values: Values, env: NodeJS.ProcessEnv): ShellConfig => ({
 /** A variable set to nothing counts as not set. */
 const withoutEmpty = (env: NodeJS.ProcessEnv) =>
   Object.fromEntries(Object.entries(env).filter(([key, value]) => key.startsWith('AX_') && value !== ''));
-
-/** `AX_TEST_…` belongs to the test suite. */
-function unknownNames(env: NodeJS.ProcessEnv): string[] {
-  const known = Object.keys(VARIABLES);
-  return Object.keys(env)
-    .filter((key) => key.startsWith('AX_') && !key.startsWith('AX_TEST_'))
-    .filter((key) => !known.includes(key) && !RUN_VARIABLES.includes(key))
-    .filter((key) => !isBrokerVariable(key) && !isSecretVariable(key))
-    .map((key) => {
-      const nearest = known.toSorted((a, b) => leven(key, a) - leven(key, b))[0] ?? '';
-      const isNear = leven(key, nearest) <= Math.max(2, key.length / 4);
-      return `${key}: unknown variable${isNear ? `, did you mean ${nearest}?` : ''}`;
-    });
-}

@@ -11,6 +11,8 @@ import { SystemClock } from '../adapters/system/system-clock.js';
 import { SystemRandom } from '../adapters/system/system-random.js';
 import { type PinoLogger } from '../adapters/telemetry/pino-logger.js';
 import { PrometheusMetrics } from '../adapters/telemetry/prometheus-metrics.js';
+import { TracedExecutor } from '../adapters/telemetry/traced-executor.js';
+import { type Tracing } from '../adapters/telemetry/tracing-options.js';
 import { type UseCases } from '../application/use-cases.js';
 import { zoneDataVersion } from '../domain/cron/time-zone.js';
 import { type Executor } from '../ports/executor.js';
@@ -18,6 +20,8 @@ import { type Backend, openBackend } from './backend.js';
 import { type Config } from './config.js';
 import { createContainer, hasCoordinator, hasWorker } from './container.js';
 import { executorsModule, systemModule, telemetryModule } from './modules/adapters.js';
+import { tracingModule } from './modules/tracing.js';
+import { openTraces } from './open-traces.js';
 import { replyQueuesOf } from './reply-queues.js';
 import { TOKENS as T } from './tokens.js';
 
@@ -43,7 +47,8 @@ interface RunningLoop {
  * One ax process, from start to stop. Start: connect and check the stores → first look at the time reference → wire → admin token →
  * listen → clock → loops.
  * Stop: not ready → tick, recovery and the looks at pools and load (the lease is released) → worker (says that it drains, drains, heartbeats last,
- * withdraws) → reply queues → collector (applies what came in) → post-hooks (those on their way) → API → executors → clock → stores.
+ * withdraws) → reply queues → collector (applies what came in) → post-hooks (those on their way) → API → executors → clock → stores →
+ * traces.
  * Nothing is closed before its users have ended.
  */
 export class Node {
@@ -57,6 +62,7 @@ export class Node {
     private readonly container: Container,
     private readonly backend: Backend,
     private readonly executors: readonly Executor[],
+    private readonly tracing: Tracing | null,
     private readonly metrics: PrometheusMetrics,
     private readonly logger: PinoLogger,
   ) {}
@@ -65,6 +71,9 @@ export class Node {
   static async open(config: Config, version: string, logger: PinoLogger): Promise<Node> {
     const random = new SystemRandom();
     const metrics = metricsOf(config);
+    const instance = `${config.nodeId}/${randomUUID().slice(0, 8)}`;
+    const identity = { node: config.nodeId, instance, version };
+    const tracing = await openTraces(config, identity, logger);
     const backend = await openBackend(config, { machine: new SystemClock(), random, metrics, logger });
     const { clock } = backend;
     const { brokers, namespace, secrets } = config;
@@ -74,15 +83,15 @@ export class Node {
       new MqExecutor({ brokers, replyQueue: replyQueueOf(namespace), clock, random, logger }),
       ...(config.shell === null ? [] : [new ShellExecutor({ clock, ...config.shell })]),
     ];
-    const instance = `${config.nodeId}/${randomUUID().slice(0, 8)}`;
-    const identity = { node: config.nodeId, instance, version };
+    const traced = tracing === null ? null : { tracer: tracing.tracer, clock, system: backend.system };
     const container = createContainer(config, identity, [
       systemModule(clock, random),
-      telemetryModule(logger, metrics),
-      executorsModule(executors),
+      telemetryModule(logger, metrics, tracing?.tracer),
+      executorsModule(traced === null ? executors : executors.map((one) => new TracedExecutor(one, traced))),
       ...backend.modules,
+      ...(traced === null ? [] : [tracingModule(traced)]),
     ]);
-    return new Node(config, container, backend, executors, metrics, logger);
+    return new Node(config, container, backend, executors, tracing, metrics, logger);
   }
 
   get description(): string {
@@ -145,6 +154,7 @@ export class Node {
     await Promise.all(this.executors.map((executor) => executor.close()));
     await this.end('clock');
     await this.backend.close(await this.isDrained());
+    await this.tracing?.close();
   }
 
   private begin(name: LoopName, loop: { run(stop: AbortSignal): Promise<void> }): void {

@@ -18,6 +18,10 @@ export interface QueueMessage {
   readonly generationFloor: number;
   /** Epoch ms. */
   readonly publishedAt: number;
+  /** Trace context of the publishing; absent: nobody told of it. */
+  readonly traceparent?: string;
+  /** Published before, and lost as far as recovery can tell. */
+  readonly isRepublished?: boolean;
 }
 
 /** One handing-out of a message. `handle` is the adapter's own. */

@@ -39,7 +39,13 @@ class Mute extends RecordingLogger {
   override error(): void {}
 }
 
-const tracer: Tracer = { start: () => TRACE, child: () => TRACE };
+const tracer: Tracer = {
+  start: () => TRACE,
+  child: () => TRACE,
+  record: () => undefined,
+  keep: () => undefined,
+  forget: () => undefined,
+};
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 /** A process and the machine that it runs on: its clock and its links outlast its crashes. Each life of the process has a name of its own. */

@@ -30,6 +30,10 @@ const orNull =
   (check: Check): Check =>
   (value) =>
     value === null || check(value);
+const orAbsent =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
 const oneOf =
   (...values: readonly string[]): Check =>
   (value) =>
@@ -74,6 +78,8 @@ const MESSAGE = shapeOf<QueueMessage>({
   queueEpoch: text,
   generationFloor: number,
   publishedAt: number,
+  traceparent: orAbsent(text),
+  isRepublished: orAbsent(flag),
 });
 
 const REPORT = shapeOf<ExecutionReport>({
@@ -90,6 +96,7 @@ const REPORT = shapeOf<ExecutionReport>({
   finishedAt: orNull(number),
   evidence: record,
   entry: record,
+  traceparent: orAbsent(text),
   owed: optional,
 });
 
@@ -106,7 +113,7 @@ const ANNOUNCEMENT = shapeOf<WorkerAnnouncement>({
   running: number,
   isDraining: flag,
   version: text,
-  zoneData: (value) => value === undefined || text(value),
+  zoneData: orAbsent(text),
   startedAt: number,
   seenAt: number,
 });

@@ -31,6 +31,7 @@ export function coordinatorVerdict(
       node: verdict.node ?? event.node,
       detail: { attempt: 0, status, reason, message, ...verdict.detail },
     },
+    traceparent: event.traceparent,
   };
 }
 

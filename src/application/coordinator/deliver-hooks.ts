@@ -8,6 +8,7 @@ import { type HookDelivery, type HookRepo } from '../../ports/hook-repo.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { type Tracer } from '../../ports/tracer.js';
+import { failureOf, traced } from '../traced.js';
 import { runSummary } from './run-summary.js';
 
 /** Most summaries on their way at a time. */
@@ -110,13 +111,13 @@ export class DeliverHooks {
   private async send({ execution, hook, failures, ...task }: HookDelivery): Promise<Outcome> {
     if (hook === null) return failed('configuration', 'the stored post-hook cannot be read');
     if (execution === null) return failed('internal_error', 'the execution is not in the store any more');
-    const { executors, tracer, logger, node } = this.deps;
+    const { executors, logger, node } = this.deps;
     const executor = executors.get(hook.target.type);
     if (executor === undefined)
       return failed('unsupported_executor', `coordinator ${node} has no executor "${hook.target.type}"`);
     const { event } = execution;
-    try {
-      const outcome = await executor.execute(
+    const call = (traceparent: string) =>
+      executor.execute(
         {
           executionId: event.id,
           taskId: event.taskId,
@@ -126,12 +127,22 @@ export class DeliverHooks {
           firedAt: event.firedAt,
           attempt: failures + 1,
           timeoutMs: TIMEOUT_MS,
-          traceparent: tracer.child(event.traceparent),
+          traceparent,
           receipt: null,
           hook: { kind: 'post', key: `${event.id}:post`, body: runSummary(execution, task) },
         },
         new AbortController().signal,
       );
+    try {
+      const outcome = await traced(this.deps, {
+        name: 'post-hook',
+        parent: event.traceparent,
+        run: call,
+        tell: (result) => ({
+          attributes: { 'ax.attempt': failures + 1 },
+          error: result.status === 'delivered' ? undefined : failureOf(result),
+        }),
+      });
       if (outcome.status === 'delivered') throw new Error('delivered without being asked for a receipt');
       return outcome;
     } catch (error) {

@@ -102,7 +102,7 @@ export class RecoverExecutions {
       if (states[i] !== 'unknown') continue;
       const decision = this.decide(withOwnTask(unsettled), epoch, clock.now());
       if (decision === null) continue;
-      if ('event' in decision) messages.push(decision);
+      if ('event' in decision) messages.push({ ...decision, isRepublished: true });
       else reports.push(decision);
     }
     const outcomes = messages.length === 0 ? [] : await queue.publish(messages);

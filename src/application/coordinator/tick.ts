@@ -6,16 +6,18 @@ import { type Ids } from '../../ports/ids.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { type Queue, type QueueMessage } from '../../ports/queue.js';
-import { type Tracer, traceIdOf } from '../../ports/tracer.js';
+import { type Tracer } from '../../ports/tracer.js';
 import { type DecidedBatch, type TriggerOutcome, type TriggerRepo } from '../../ports/trigger-repo.js';
 import { countEnded, taskLabels } from '../count-ended.js';
 import { messageFor } from '../message-for.js';
 import { owing } from '../owing.js';
+import { runFacts } from '../run-facts.js';
 import { Backlog } from './backlog.js';
 import { duplicateVerdict } from './coordinator-verdict.js';
 import { decideBatch } from './decide-batch.js';
 import { type FillOutcomes } from './fill-outcomes.js';
 import { type Leadership } from './leadership.js';
+import { triggerSpan } from '../trigger-span.js';
 
 /** Most due rows of one turn. */
 export const BATCH_LIMIT = 1000;
@@ -122,18 +124,18 @@ export class Tick {
   }
 
   private tell({ due, decided }: Seen, outcome: TriggerOutcome): void {
-    const { metrics, logger } = this.deps;
+    const { metrics, logger, tracer, clock } = this.deps;
+    const now = clock.now();
     this.backlog.note(outcome.recorded, decided.advances);
     for (const { event, task } of outcome.recorded) {
+      tracer.record(event.traceparent, () => triggerSpan(event, now, { group: task.group }));
       metrics.count('triggers_total', { kind: event.kind });
       const lateness = Math.max(0, event.firedAt - event.windowStart) / 1000;
       metrics.observe('trigger_lateness_seconds', taskLabels(task), lateness, event.traceparent);
       if (event.isMisfire) metrics.count('misfires_total', { policy: task.policy.misfirePolicy });
       logger.info(
         {
-          task_id: event.taskId,
-          execution_id: event.id,
-          trace_id: traceIdOf(event.traceparent),
+          ...runFacts(event),
           schedule_at: event.slot,
           window_start: event.windowStart,
           window_end: event.windowEnd,
@@ -154,9 +156,11 @@ export class Tick {
     for (const { event, report } of decided.skipped.filter((skip) => !refused.has(skip.event))) {
       const { slots } = report.entry.detail;
       const reason = report.reason ?? 'none';
+      const group = due.find(({ id }) => id === event.taskId)?.group;
+      tracer.record(event.traceparent, () => triggerSpan(event, now, { group, skip: report }));
       metrics.count('slots_skipped_total', { reason }, typeof slots === 'number' ? slots : 1);
-      countEnded(metrics, report, due.find(({ id }) => id === event.taskId)?.group);
-      const facts = { task_id: event.taskId, execution_id: event.id, ...report.entry.detail };
+      countEnded(metrics, report, group);
+      const facts = { ...runFacts(event), ...report.entry.detail };
       if (reason === 'calendar') logger.info(facts, 'slots left out by the calendar');
       else logger.warn(facts, 'missed slots skipped');
     }

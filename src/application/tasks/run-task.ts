@@ -8,10 +8,12 @@ import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { type Queue } from '../../ports/queue.js';
 import { type TaskRepo } from '../../ports/task-repo.js';
-import { type Tracer, traceIdOf } from '../../ports/tracer.js';
+import { type Tracer } from '../../ports/tracer.js';
 import { type TriggerRepo } from '../../ports/trigger-repo.js';
 import { type Actor } from '../actor.js';
+import { triggerSpan } from '../trigger-span.js';
 import { messageFor } from '../message-for.js';
+import { runFacts } from '../run-facts.js';
 import { brokenTask } from './manage-tasks.js';
 
 export interface RunRequest {
@@ -42,7 +44,7 @@ export class RunTask {
    * @throws AxError `not_found`, `conflict` (the stored task is broken), `unavailable`; InvalidInput on `params`.
    */
   async run(id: string, request: RunRequest, actor: Actor): Promise<{ event: TriggerEvent; isNew: boolean }> {
-    const { tasks, triggers, queue, metrics } = this.deps;
+    const { tasks, triggers, queue, tracer, clock, metrics } = this.deps;
     const task = await tasks.find(id);
     if (task === null) throw new AxError('not_found', `there is no task ${id}`);
     if (isBroken(task)) throw brokenTask(task);
@@ -57,8 +59,13 @@ export class RunTask {
       after: { execution_id: planned.id, params: request.params ?? null },
     });
     if (!recorded.isNew) return recorded;
+    const { event } = recorded;
+    const { group } = task;
+    tracer.record(event.traceparent, () =>
+      triggerSpan(event, clock.now(), { parent: actor.traceparent, group }),
+    );
     metrics.count('triggers_total', { kind: 'manual' });
-    await this.publish(recorded.event, task);
+    await this.publish(event, task);
     return recorded;
   }
 
@@ -84,7 +91,7 @@ export class RunTask {
 
   /** A failure here loses nothing: the event is recorded, and recovery publishes it. */
   private async publish(event: TriggerEvent, task: Task): Promise<void> {
-    const facts = { task_id: task.id, execution_id: event.id, trace_id: traceIdOf(event.traceparent) };
+    const facts = runFacts(event);
     try {
       await this.deps.queue.publish([messageFor(event, task, 0, this.deps.clock.now(), event.queueEpoch)]);
       this.deps.logger.info(facts, 'manual run triggered');

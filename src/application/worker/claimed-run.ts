@@ -2,25 +2,16 @@ import { type Evidence, type ExecutionReport, type Outcome } from '../../domain/
 import { planRetryDelayMs } from '../../domain/retry-planner.js';
 import { type ClaimProgress, type PreviousClaim } from '../../ports/claims.js';
 import { type StopReason } from '../../ports/executor.js';
-import { type QueueMessage } from '../../ports/queue.js';
 import { type Receipt } from '../../ports/receipts.js';
-import { traceIdOf } from '../../ports/tracer.js';
 import { owing } from '../owing.js';
 import { HeldClaim } from './held-claim.js';
 import { MeasuredRun } from './measured-run.js';
 import { checkBefore } from './precheck.js';
 import { type QueueLife } from './queue-life.js';
 import { type AttemptListener, RunAttempt } from './run-attempt.js';
-import { type RunDeps } from './run-deps.js';
+import { type DeliveredRun, type RunDeps } from './run-deps.js';
 import { type AttemptResult, RunReports, type Verdict } from './run-reports.js';
-import {
-  type Claimed,
-  hasBegunByClaim,
-  refusalOf,
-  stopVerdict,
-  unsupported,
-  wasBegun,
-} from './unrun-verdicts.js';
+import { hasBegunByClaim, refusalOf, stopVerdict, unsupported, wasBegun } from './unrun-verdicts.js';
 import { watchSlow } from './watch-slow.js';
 
 /** One run under its claim, from the decision whether it may begin to its end: finished, handed back, or claim lost. */
@@ -40,13 +31,12 @@ export class ClaimedRun implements AttemptListener {
 
   constructor(
     private readonly deps: RunDeps & { readonly queueLife: QueueLife },
-    private readonly message: QueueMessage,
-    private readonly answer: Claimed,
-    first: RunReports,
-    private readonly stop: AbortController,
+    private readonly own: DeliveredRun,
   ) {
-    this.held = new HeldClaim(deps, answer.claim, this.facts(), stop);
-    this.attempts = new RunAttempt(deps, message, stop.signal, this, () => this.held.isAlive());
+    const { message, answer, first, trace, stop } = own;
+    this.held = new HeldClaim(deps, answer.claim, trace, stop);
+    const isOurs = () => this.held.isAlive();
+    this.attempts = new RunAttempt(deps, message, { trace, signal: stop.signal, listener: this, isOurs });
     this.measured = new MeasuredRun(deps.metrics, message);
     this.attempt = answer.previous?.attempt ?? 0;
     this.failures = answer.previous?.failures ?? 0;
@@ -55,7 +45,7 @@ export class ClaimedRun implements AttemptListener {
     this.unwatchSlow = watchSlow(
       deps,
       message.task,
-      this.facts(),
+      this.own.trace.facts,
       (slowAfterSec) => void this.report(this.reports.slow(deps.clock.now(), slowAfterSec)),
     );
   }
@@ -75,20 +65,20 @@ export class ClaimedRun implements AttemptListener {
   }
 
   private async run(): Promise<void> {
-    const { previous, stop } = this.answer;
+    const { previous, stop } = this.own.answer;
     if (previous !== null && previous.receiptUntil !== null)
       return this.resume(previous, previous.receiptUntil);
-    if (stop !== null) return this.end(stopVerdict(stop, wasBegun(previous, this.message.task)));
+    if (stop !== null) return this.end(stopVerdict(stop, wasBegun(previous, this.own.message.task)));
     const { queueLife, executors } = this.deps;
-    const mayBeForgotten = !(await this.held.untilAnswered(() => queueLife.hasLastedSince(this.message)));
-    if (mayBeForgotten && this.message.task.policy.isIdempotent) return this.abandon();
-    const refusal = refusalOf(this.message.task, this.answer, { mayBeForgotten, executors });
+    const mayBeForgotten = !(await this.held.untilAnswered(() => queueLife.hasLastedSince(this.own.message)));
+    if (mayBeForgotten && this.own.message.task.policy.isIdempotent) return this.abandon();
+    const refusal = refusalOf(this.own.message.task, this.own.answer, { mayBeForgotten, executors });
     if (refusal !== null) return this.end(refusal);
-    const { held, reports, deps, message } = this;
-    const run = { held, reports, progress: this.progress(), signal: this.stop.signal };
-    const failedCheck = await checkBefore(deps, message, run);
+    const { held, reports, deps, own } = this;
+    const run = { held, reports, progress: this.progress(), signal: own.stop.signal, trace: own.trace };
+    const failedCheck = await checkBefore(deps, own.message, run);
     if (failedCheck !== null) return this.end(failedCheck);
-    if (this.stop.signal.aborted) return this.stopped(null);
+    if (this.own.stop.signal.aborted) return this.stopped(null);
     await this.start();
     return this.goOn(await this.tryOnce());
   }
@@ -96,10 +86,10 @@ export class ClaimedRun implements AttemptListener {
   /** Waits on for the receipt of an attempt that an earlier claim delivered: nothing runs twice, whatever the queue may have lost. */
   private async resume(previous: PreviousClaim, until: number): Promise<void> {
     const { clock, executors, metrics } = this.deps;
-    const { task } = this.message;
+    const { task } = this.own.message;
     const executor = executors.get(task.executor.type);
-    if (executor === undefined) return this.end(unsupported(task, this.answer));
-    if (this.answer.stop !== null) this.stop.abort(this.answer.stop);
+    if (executor === undefined) return this.end(unsupported(task, this.own.answer));
+    if (this.own.answer.stop !== null) this.own.stop.abort(this.own.answer.stop);
     metrics.count('reclaims_total', {});
     this.hasBegun = true;
     this.receiptUntil = until;
@@ -115,10 +105,10 @@ export class ClaimedRun implements AttemptListener {
       this.receiptUntil = null;
       if (result.outcome.status === 'success') return this.finish(this.reports.finished(result));
       this.failures++;
-      const { policy } = this.message.task;
+      const { policy } = this.own.message.task;
       const delayMs = planRetryDelayMs(policy, this.failures, () => this.deps.random.next());
       // A run that only waited on for its receipt, while others took its place, has no room for another attempt.
-      if (delayMs === null || this.answer.isSaturated) return this.finish(this.reports.finished(result));
+      if (delayMs === null || this.own.answer.isSaturated) return this.finish(this.reports.finished(result));
       await this.waitForRetry(result, delayMs);
     }
   }
@@ -126,10 +116,10 @@ export class ClaimedRun implements AttemptListener {
   private async start(): Promise<void> {
     const { clock, metrics } = this.deps;
     const now = clock.now();
-    const { task, publishedAt } = this.message;
-    const { previous } = this.answer;
+    const { task, publishedAt } = this.own.message;
+    const { previous } = this.own.answer;
     if (!wasBegun(previous, task)) this.measured.began(now);
-    if (hasBegunByClaim(task, this.answer)) return;
+    if (hasBegunByClaim(task, this.own.answer)) return;
     if (previous !== null) metrics.count('reclaims_total', {});
     // Unless it is planned, the next attempt may begin at any time from here on, so the next worker must count it as begun.
     const { retryAt } = this;
@@ -139,17 +129,17 @@ export class ClaimedRun implements AttemptListener {
     const reported = isChecked ? this.held.reportSurely(claimed, coming) : this.report(claimed, coming);
     if (previous !== null) await this.report(this.reports.reclaimed(now, previous), coming);
     await reported;
-    if (retryAt !== null) await clock.sleep(Math.max(0, retryAt - clock.now()), this.stop.signal);
+    if (retryAt !== null) await clock.sleep(Math.max(0, retryAt - clock.now()), this.own.stop.signal);
   }
 
   /** One attempt, or null if the run was stopped before it began. */
   private async tryOnce(): Promise<AttemptResult | null> {
     const { clock, executors } = this.deps;
-    const executor = executors.get(this.message.task.executor.type);
-    if (executor === undefined || this.stop.signal.aborted) return null;
-    if (!(await this.held.isAlive()) || this.stop.signal.aborted) return null;
+    const executor = executors.get(this.own.message.task.executor.type);
+    if (executor === undefined || this.own.stop.signal.aborted) return null;
+    if (!(await this.held.isAlive()) || this.own.stop.signal.aborted) return null;
     await this.beginAttempt();
-    if (this.stop.signal.aborted) return null;
+    if (this.own.stop.signal.aborted) return null;
     this.hasBegun = true;
     return this.ended(clock.now(), await this.attempts.run(executor, this.attempt));
   }
@@ -178,10 +168,10 @@ export class ClaimedRun implements AttemptListener {
     await failed;
     const { reason, message } = result.outcome;
     logger.warn(
-      { ...this.facts(), attempt: result.attempt, reason, retry_in_ms: delayMs },
+      { ...this.own.trace.facts, attempt: result.attempt, reason, retry_in_ms: delayMs },
       message ?? 'attempt failed',
     );
-    await clock.sleep(delayMs, this.stop.signal);
+    await clock.sleep(delayMs, this.own.stop.signal);
   }
 
   /** The run was stopped from outside; `result` is what the interrupted attempt came to, if there was one. */
@@ -189,12 +179,12 @@ export class ClaimedRun implements AttemptListener {
     const { clock, logger } = this.deps;
     const reason = this.stopReason() ?? 'claim_lost';
     if (reason === 'claim_lost')
-      return logger.warn(this.facts(), 'run stopped, its claim belongs to another worker');
-    const mayGoOn = this.message.task.policy.isIdempotent || !this.hasBegun || this.receiptUntil !== null;
+      return logger.warn(this.own.trace.facts, 'run stopped, its claim belongs to another worker');
+    const mayGoOn = this.own.message.task.policy.isIdempotent || !this.hasBegun || this.receiptUntil !== null;
     if (reason === 'drained' && mayGoOn) {
       const progress = this.progress();
       await this.held.handBack(this.reports.handedBack(clock.now(), 'drained', progress), progress);
-      return logger.info(this.facts(), 'run handed back');
+      return logger.info(this.own.trace.facts, 'run handed back');
     }
     if (result !== null) return this.finish(this.reports.finished(result));
     return this.end({ status: 'fail', reason, message: `stopped: ${reason}` });
@@ -208,19 +198,22 @@ export class ClaimedRun implements AttemptListener {
   /** A forgotten claim may run this elsewhere, or have ended it: recovery, which reads the store, decides whether it runs again. */
   private async abandon(): Promise<void> {
     await this.held.abandon(this.reports.handedBack(this.deps.clock.now(), 'queue_lost'));
-    this.deps.logger.warn(this.facts(), 'the queue lost data, run left to recovery');
+    this.deps.logger.warn(this.own.trace.facts, 'the queue lost data, run left to recovery');
   }
 
   private async finish(report: ExecutionReport): Promise<void> {
     const { logger } = this.deps;
-    const { task } = this.message;
+    const { task } = this.own.message;
     this.unwatchSlow();
     await this.held.untilAnswered(() => this.attempts.close());
     if (!(await this.held.finish(owing(report, task))))
-      return logger.warn(this.facts(), 'late report refused, the claim was lost');
+      return logger.warn(this.own.trace.facts, 'late report refused, the claim was lost');
     const reason = report.reason ?? 'none';
     this.measured.ended(report);
-    logger.info({ ...this.facts(), status: report.status, reason, attempt: report.attempt }, 'finished');
+    logger.info(
+      { ...this.own.trace.facts, status: report.status, reason, attempt: report.attempt },
+      'finished',
+    );
   }
 
   private report(report: ExecutionReport, progress: ClaimProgress = this.progress()): Promise<void> {
@@ -233,16 +226,11 @@ export class ClaimedRun implements AttemptListener {
   }
 
   private stopReason(): StopReason | null {
-    return this.stop.signal.aborted ? (this.stop.signal.reason as StopReason) : null;
+    return this.own.stop.signal.aborted ? (this.own.stop.signal.reason as StopReason) : null;
   }
 
   private progress(): ClaimProgress {
     const { attempt, failures, receiptUntil, retryAt } = this;
     return { attempt, failures, receiptUntil, retryAt };
-  }
-
-  private facts() {
-    const { event } = this.message;
-    return { task_id: event.taskId, execution_id: event.id, trace_id: traceIdOf(event.traceparent) };
   }
 }

@@ -2,6 +2,7 @@ import { type ExecutionReport } from '../../domain/execution.js';
 import { type Claim, type ClaimProgress } from '../../ports/claims.js';
 import { type StopReason } from '../../ports/executor.js';
 import { type RunDeps } from './run-deps.js';
+import { type RunTrace } from './run-trace.js';
 
 const RETRY_MS = { first: 200, most: 5000 };
 
@@ -13,7 +14,7 @@ export class HeldClaim {
   constructor(
     private readonly deps: RunDeps,
     private readonly claim: Claim,
-    private readonly facts: Readonly<Record<string, unknown>>,
+    private readonly trace: RunTrace,
     private readonly stop: AbortController,
   ) {}
 
@@ -23,7 +24,7 @@ export class HeldClaim {
       if (await this.deps.claims.report(this.claim, report, progress)) return;
       this.stop.abort('claim_lost' satisfies StopReason);
     } catch (error) {
-      this.deps.logger.warn({ ...this.facts, err: error }, `report not sent: ${report.entry.kind}`);
+      this.deps.logger.warn({ ...this.trace.facts, err: error }, `report not sent: ${report.entry.kind}`);
     }
   }
 
@@ -40,15 +41,28 @@ export class HeldClaim {
 
   /** False if the claim was lost: the report does not count. */
   finish(report: ExecutionReport): Promise<boolean> {
-    return this.untilAnswered(() => this.deps.claims.finish(this.claim, report));
+    const last = { ...report, traceparent: this.trace.context };
+    return this.leave('finish', report, () => this.deps.claims.finish(this.claim, last));
   }
 
   abandon(report: ExecutionReport): Promise<boolean> {
-    return this.untilAnswered(() => this.deps.claims.abandon(this.claim, report));
+    return this.leave('abandon', report, () => this.deps.claims.abandon(this.claim, report));
   }
 
   handBack(report: ExecutionReport, progress: ClaimProgress): Promise<boolean> {
-    return this.untilAnswered(() => this.deps.claims.handBack(this.claim, report, progress));
+    return this.leave('hand_back', report, () => this.deps.claims.handBack(this.claim, report, progress));
+  }
+
+  private async leave(how: string, report: ExecutionReport, call: () => Promise<boolean>): Promise<boolean> {
+    const { trace } = this;
+    const isOurs = await trace.step(
+      how,
+      () => this.untilAnswered(call),
+      (was) => ({ attributes: { 'ax.claim.lost': !was } }),
+    );
+    if (isOurs) trace.ended(report);
+    else trace.lost();
+    return isOurs;
   }
 
   /** Repeats a safe call until the queue answers; the answer may be that the claim was lost meanwhile. */
@@ -58,7 +72,7 @@ export class HeldClaim {
       try {
         return await call();
       } catch (error) {
-        logger.warn({ ...this.facts, err: error }, 'the queue does not answer, the result waits here');
+        logger.warn({ ...this.trace.facts, err: error }, 'the queue does not answer, the result waits here');
         await clock.sleep(waitMs);
       }
     }

@@ -5,9 +5,11 @@ import { type ClaimProgress } from '../../ports/claims.js';
 import { type StopReason } from '../../ports/executor.js';
 import { type LastOutcome } from '../../ports/last-outcomes.js';
 import { type QueueMessage } from '../../ports/queue.js';
+import { failureOf } from '../traced.js';
 import { type HeldClaim } from './held-claim.js';
 import { type RunDeps } from './run-deps.js';
 import { type RunReports, type Verdict } from './run-reports.js';
+import { type RunTrace } from './run-trace.js';
 import { stopVerdict } from './unrun-verdicts.js';
 
 const RETRY_MS = 500;
@@ -17,6 +19,7 @@ interface CheckedRun {
   readonly reports: RunReports;
   readonly progress: ClaimProgress;
   readonly signal: AbortSignal;
+  readonly trace: RunTrace;
 }
 
 /** Why a run ends before it begins; null when it may begin, or another worker goes on. What has begun before is not checked any more. */
@@ -49,7 +52,11 @@ class Precheck {
     const { held, reports, progress, signal } = this.run;
     const { onFail, retryCount, retryIntervalSec } = this.hook;
     for (let number = 1; !signal.aborted; number++) {
-      const outcome = await this.check(number);
+      const outcome = await this.run.trace.step(
+        'pre-hook',
+        (context) => this.check(number, context),
+        (checked) => ({ attributes: { 'ax.check': number }, error: failureOf(checked) }),
+      );
       if (signal.aborted) break;
       const isPassed = outcome.status === 'success';
       metrics.count('prechecks_total', { result: isPassed ? 'passed' : 'failed' });
@@ -66,13 +73,17 @@ class Precheck {
     return null;
   }
 
-  private check(number: number): Promise<Outcome> {
+  private check(number: number, context: string): Promise<Outcome> {
     const { check } = this.hook;
-    return check.type === 'http' ? this.call(check, number) : this.lookUp(check);
+    return check.type === 'http' ? this.call(check, number, context) : this.lookUp(check);
   }
 
-  private async call({ target, timeoutSec }: HttpCheck, number: number): Promise<Outcome> {
-    const { executors, tracer, worker, logger } = this.deps;
+  private async call(
+    { target, timeoutSec }: HttpCheck,
+    number: number,
+    traceparent: string,
+  ): Promise<Outcome> {
+    const { executors, worker, logger } = this.deps;
     const { event, task } = this.message;
     const executor = executors.get(target.type);
     if (executor === undefined)
@@ -85,7 +96,7 @@ class Precheck {
           ...{ executionId, taskId, slot, firedAt, params, attempt: number },
           spec: target,
           timeoutMs: timeoutSec * 1000,
-          traceparent: tracer.child(event.traceparent),
+          traceparent,
           receipt: null,
           hook: {
             kind: 'pre',
@@ -106,7 +117,7 @@ class Precheck {
       if (outcome.status === 'delivered') throw new Error('delivered without being asked for a receipt');
       return outcome;
     } catch (error) {
-      logger.error({ task_id: taskId, execution_id: executionId, err: error }, 'executor threw, a bug');
+      logger.error({ ...this.run.trace.facts, err: error }, 'executor threw, which is a bug');
       return failed('internal_error', messageOf(error));
     }
   }
@@ -124,10 +135,7 @@ class Precheck {
       try {
         return await lastOutcomes.read(taskId);
       } catch (error) {
-        logger.warn(
-          { execution_id: this.message.event.id, err: error },
-          'last outcome not read, trying again',
-        );
+        logger.warn({ ...this.run.trace.facts, err: error }, 'last outcome not read, trying again');
         await clock.sleep(RETRY_MS, signal);
       }
     }

@@ -3,6 +3,7 @@ import { ClaimedRun } from './claimed-run.js';
 import { QueueLife } from './queue-life.js';
 import { type RunDeps } from './run-deps.js';
 import { RunReports, waitingReport } from './run-reports.js';
+import { RunTrace } from './run-trace.js';
 
 /**
  * Runs one delivered event: claim → report → attempts → one atomic finish. Whatever happens, each path ends in exactly one of: finished,
@@ -19,6 +20,7 @@ export class RunExecution {
   /** `stop` ends the run early; its abort reason is a StopReason. @throws AxError `unavailable` only before the claim. */
   async run(delivery: Delivery, stop: AbortController): Promise<void> {
     const { claims, heartbeats, worker, claimTtlMs, clock, metrics, maxWaiting } = this.deps;
+    const trace = new RunTrace(this.deps, delivery.message);
     // After an outage longer than a claim lives, the queue hands a worker the runs that it still has.
     const isHere = await heartbeats.holds(delivery.message.event.id);
     const claimedAt = clock.monotonicMs();
@@ -29,18 +31,15 @@ export class RunExecution {
     const waiting = waitingReport(delivery.message, clock.now(), worker);
     const terms = { ...(isChecked ? {} : { begun }), waiting, maxWaiting };
     const answer = isHere ? null : await claims.claim(delivery, worker, claimTtlMs, terms);
+    if (answer !== null) trace.claimed(answer);
     if (answer?.outcome === 'waiting') return;
     if (answer?.outcome !== 'claimed') {
       metrics.count('duplicates_prevented_total', { line: 'claim' });
       return;
     }
-    const run = new ClaimedRun(
-      { ...this.deps, queueLife: this.queueLife },
-      delivery.message,
-      answer,
-      first,
-      stop,
-    );
+    const { message } = delivery;
+    const { queueLife } = this;
+    const run = new ClaimedRun({ ...this.deps, queueLife }, { message, answer, first, trace, stop });
     heartbeats.add(answer.claim, claimedAt, (reason) => stop.abort(reason));
     try {
       await run.toEnd();

@@ -31,6 +31,7 @@ import { type PrometheusMetrics } from '../../adapters/telemetry/prometheus-metr
 import { W3cTracer } from '../../adapters/telemetry/w3c-tracer.js';
 import { type Clock } from '../../ports/clock.js';
 import { type Executor } from '../../ports/executor.js';
+import { type Tracer } from '../../ports/tracer.js';
 import { TOKENS as T } from '../tokens.js';
 
 export const systemModule = (clock: Clock, random: SystemRandom) =>
@@ -41,11 +42,16 @@ export const systemModule = (clock: Clock, random: SystemRandom) =>
     bind(T.tokenHash).toResolvedValue(() => new Sha256TokenHash());
   });
 
-export const telemetryModule = (logger: PinoLogger, metrics: PrometheusMetrics) =>
+/** Trace contexts are made in any case; spans are told of to `tracer`, if there is one. */
+export const telemetryModule = (
+  logger: PinoLogger,
+  metrics: PrometheusMetrics,
+  tracer: Tracer = new W3cTracer(),
+) =>
   new ContainerModule(({ bind }) => {
     bind(T.logger).toConstantValue(logger);
     bind(T.metrics).toConstantValue(metrics);
-    bind(T.tracer).toResolvedValue(() => new W3cTracer());
+    bind(T.tracer).toConstantValue(tracer);
   });
 
 export const executorsModule = (executors: readonly Executor[]) =>

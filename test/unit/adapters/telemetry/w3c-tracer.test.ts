@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { W3cTracer } from '../../../../src/adapters/telemetry/w3c-tracer.js';
-import { traceIdOf } from '../../../../src/ports/tracer.js';
+import { isSampled, traceIdOf } from '../../../../src/ports/tracer.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
@@ -39,8 +39,22 @@ describe('W3cTracer', () => {
 
   it('reads parents of later versions and keeps to version 00 itself', () => {
     const next = tracer.child(`cc-${TRACE}-00f067aa0ba902b7-00-of-the-future`);
-    expect(next).toMatch(FORM);
+    expect(next).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     expect(traceIdOf(next)).toBe(TRACE);
+  });
+
+  it('is sampled as its parent is', () => {
+    const unsampled = `00-${TRACE}-00f067aa0ba902b7-00`;
+    expect([tracer.start(unsampled), tracer.child(unsampled)].map(isSampled)).toEqual([false, false]);
+    expect([tracer.start(null), tracer.start(PARENT), tracer.child(PARENT)].every(isSampled)).toBe(true);
+    expect(isSampled(tracer.child(`00-${TRACE}-00f067aa0ba902b7-03`))).toBe(true);
+  });
+
+  it('makes the same span of the same key in each process, and another one of another', () => {
+    const first = tracer.child(PARENT, 'run-1/1');
+    expect(new W3cTracer().child(PARENT, 'run-1/1')).toBe(first);
+    expect(tracer.child(PARENT, 'run-1/2')).not.toBe(first);
+    expect(first).toMatch(FORM);
   });
 
   it.each(BROKEN)('starts anew under a broken parent: %j', (broken) => {

@@ -1,0 +1,24 @@
+import { type Tracer } from '../../ports/tracer.js';
+
+export interface TracingOptions {
+  readonly protocol: 'http/protobuf' | 'http/json';
+  readonly sampler: SamplerOptions;
+  /** Spans that wait to be exported; further ones are dropped. */
+  readonly maxQueueSize: number;
+  /** Failed, retried and slow runs are exported although they were not sampled. */
+  readonly keepsFailures: boolean;
+}
+
+export interface SamplerOptions {
+  readonly root: 'on' | 'off' | 'ratio';
+  /** Of `ratio`, from 0 to 1. */
+  readonly ratio: number;
+  /** A trace that the caller of a manual run began is sampled as the caller decided. */
+  readonly isParentBased: boolean;
+}
+
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** Exports what is left, within a bound. */
+  close(): Promise<void>;
+}

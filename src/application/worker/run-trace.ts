@@ -1,0 +1,159 @@
+import { type ExecutionReport, isNotable, type Outcome } from '../../domain/execution.js';
+import { type ClaimAnswer, type PreviousClaim } from '../../ports/claims.js';
+import { type Clock } from '../../ports/clock.js';
+import { type QueueMessage } from '../../ports/queue.js';
+import { type SpanTimes, type Tracer } from '../../ports/tracer.js';
+import { runFacts } from '../run-facts.js';
+import { failureOf, stopwatch, traced } from '../traced.js';
+
+interface RunTraceDeps {
+  readonly tracer: Tracer;
+  readonly clock: Clock;
+  readonly worker: string;
+}
+
+/**
+ * What one worker tells of one run: a span from the taking of its message to its end, and one for each step in between. The context of the
+ * run's span follows from its claim, so a later claim can name it as the one it goes on from. A worker that was lost tells nothing of its
+ * own: whoever takes the run over tells of it, so that every step has the one that it is part of.
+ */
+export class RunTrace {
+  /** Ids for log lines. */
+  readonly facts: ReturnType<typeof runFacts>;
+  /** Of the run in this worker; before it is claimed, that of its message. */
+  context: string;
+  private readonly sent: string;
+  private readonly times: () => SpanTimes;
+  private readonly links: string[] = [];
+  private generation = 0;
+
+  constructor(
+    private readonly deps: RunTraceDeps,
+    private readonly message: QueueMessage,
+  ) {
+    this.facts = runFacts(message.event);
+    this.sent = message.traceparent ?? message.event.traceparent;
+    this.context = this.sent;
+    this.times = stopwatch(deps.clock);
+  }
+
+  /** The queue has answered: with a claim the run's own span begins, at the taking of the message. */
+  claimed(answer: ClaimAnswer): void {
+    const { tracer, worker } = this.deps;
+    const times = this.times();
+    if (answer.outcome === 'claimed') {
+      const { claim, previous } = answer;
+      this.generation = claim.generation;
+      this.context = this.contextOf(claim.generation);
+      if (previous !== null) this.takeOver(previous, times);
+      else if (this.message.generationFloor > 0)
+        this.links.push(this.contextOf(this.message.generationFloor));
+    }
+    tracer.record(tracer.child(this.context), () => ({
+      name: 'claim',
+      kind: 'internal',
+      parent: this.context,
+      ...times,
+      attributes: { 'ax.claim.outcome': answer.outcome, 'ax.worker': worker },
+    }));
+  }
+
+  /** One attempt; `run` gets its context. */
+  attempt(attempt: number, isResumed: boolean, run: (context: string) => Promise<Outcome>): Promise<Outcome> {
+    return this.step('attempt', run, (outcome) => {
+      if (outcome.status !== 'success') this.deps.tracer.keep(this.context);
+      return {
+        attributes: {
+          'ax.attempt': attempt,
+          'ax.attempt.resumed': isResumed || undefined,
+          'ax.status': outcome.status,
+          'ax.reason': outcome.reason ?? undefined,
+        },
+        error: failureOf(outcome),
+      };
+    });
+  }
+
+  /** A step of the run, or of the step whose context is `parent`. */
+  step<T>(
+    name: string,
+    run: (context: string) => Promise<T>,
+    tell: Parameters<typeof traced<T>>[1]['tell'],
+    parent = this.context,
+  ): Promise<T> {
+    return traced(this.deps, { name, parent, run, tell });
+  }
+
+  /** The run has left this worker with this report. */
+  ended(report: ExecutionReport): void {
+    const { tracer } = this.deps;
+    if (isNotable(report)) tracer.keep(this.context);
+    tracer.record(this.context, () => ({ ...this.span(report), ...this.times() }));
+    tracer.forget(this.context);
+  }
+
+  /** The run belongs to another worker, which tells of it. */
+  lost(): void {
+    this.deps.tracer.keep(this.context);
+    this.deps.tracer.forget(this.context);
+  }
+
+  private takeOver(previous: PreviousClaim, { startedAt }: SpanTimes): void {
+    const { tracer } = this.deps;
+    const context = this.contextOf(previous.generation);
+    this.links.push(context);
+    if (previous.isHandedBack) return;
+    tracer.keep(context);
+    tracer.record(context, () => ({
+      ...this.base(previous.generation, previous.worker),
+      startedAt: this.message.publishedAt,
+      endedAt: startedAt,
+      error: { type: 'worker_lost', message: `worker ${previous.worker} was lost` },
+    }));
+  }
+
+  private span(report: ExecutionReport) {
+    const { message, deps } = this;
+    const { startedAt } = this.times();
+    const base = this.base(this.generation, deps.worker);
+    return {
+      ...base,
+      attributes: {
+        ...base.attributes,
+        'ax.queue.delay_ms': Math.max(0, startedAt - message.publishedAt),
+        'ax.status': report.status,
+        'ax.reason': report.reason ?? undefined,
+        'ax.attempts': report.attempt,
+        'ax.slow': 'slow_after_sec' in report.evidence || undefined,
+      },
+      error: failureOf(report),
+      links: this.links,
+    };
+  }
+
+  private base(generation: number, worker: string) {
+    const { event, task, isRepublished } = this.message;
+    return {
+      name: `process ${task.pool}`,
+      kind: 'consumer' as const,
+      parent: this.sent,
+      attributes: {
+        'messaging.system': 'ax',
+        'messaging.operation.type': 'process',
+        'messaging.operation.name': 'process',
+        'messaging.destination.name': task.pool,
+        'messaging.message.id': event.id,
+        'ax.task.id': event.taskId,
+        'ax.task.group': task.group,
+        'ax.execution.id': event.id,
+        'ax.worker': worker,
+        'ax.claim.generation': generation,
+        'ax.republished': isRepublished,
+      },
+    };
+  }
+
+  private contextOf(generation: number): string {
+    return this.deps.tracer.child(this.sent, `${this.message.event.id}/${generation}`);
+  }
+}
