@@ -34,6 +34,16 @@ export function lostDataSuite(name: string, open: () => Promise<BrokerHarness>):
       expect(await harness.queue.states([claimedEvent(claim)])).toEqual(['finished']);
     });
 
+    it('keeps the place of a run whose attempt is reported delivered before its claim is renewed', async () => {
+      const [message, next] = slotsOfOneTask(2, 1);
+      const { claim } = await claimed(harness, await publishOne(harness, message), 'worker-1', 60_000);
+      await harness.loseData();
+      const receiptUntil = (await harness.now()) + 60_000;
+      const delivered = { ...NO_PROGRESS, attempt: 1, receiptUntil };
+      expect(await harness.claims.report(claim, buildReport(reportOf(claim)), delivered)).toBe(true);
+      expect((await claimed(harness, await publishOne(harness, next), 'worker-2')).isSaturated).toBe(true);
+    });
+
     it('takes the final report of a run that it has forgotten', async () => {
       const { claim } = await claimed(harness, await publishOne(harness), 'worker-1', 60_000);
       await harness.loseData();

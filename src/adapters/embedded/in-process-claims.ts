@@ -162,14 +162,15 @@ export class InProcessClaims implements Claims {
   }
 
   /**
-   * The run if this claim is its latest one and has not ended, else null. A claim that the broker has lost is written again; how far it
-   * got is lost too, so it counts as begun.
+   * The run if this claim is its latest one and has not ended, else null. A claim that the broker has lost is written again, with a mark
+   * for whatever prolongs it; how far it got is lost too, so it counts as begun.
    */
   private held(claim: Claim): Run | null {
     const { runs } = this.state;
     const run = runs.find(claim);
     if (run !== undefined) return run.state === 'claimed' && isBy(run, claim) ? run : null;
     const { executionId, pool, handle, worker, generation } = claim;
+    runs.mark(claim.taskId, executionId, { ends: 0, since: 0 });
     return runs.put(claim, {
       ...newRun(executionId, pool, handle),
       state: 'claimed',

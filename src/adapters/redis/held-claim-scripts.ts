@@ -18,12 +18,14 @@ local function isOurs(run)
   return run and run.id == ID and run.worker == WORKER and run.generation == GENERATION
 end
 
--- The given run if the calling claim is its latest one and has not ended, else nil. A claim that the store has lost is written again; how
--- far it got is lost too, so it counts as begun.
+-- The given run if the calling claim is its latest one and has not ended, else nil. A claim that the store has lost is written again, with
+-- a mark for whatever prolongs it; how far it got is lost too, so it counts as begun.
 local function held(run)
   if run then return isOurs(run) and run.state == 'claimed' and run or nil end
   redis.call('HSET', RUN, 'id', ID, 'state', 'claimed', 'worker', WORKER, 'generation', GENERATION, 'pool', POOL,
     'entry', ENTRY, 'ends', 0, 'marked', 1, 'attempt', 1, 'failures', 0, 'awaiting', 0, 'retry_at', 0, 'handed_back', 0)
+  redis.call('ZADD', RUNNING, 0, mark)
+  redis.call('PEXPIRE', RUNNING, ${RUN_KEEP_MS})
   return {marked = '1', attempt = '1', failures = '0'}
 end
 
