@@ -5,6 +5,7 @@ export const COUNTERS: Counters = {
     by: 'coordinator',
     help: 'Trigger events recorded.',
     labels: { kind: 'schedule or manual' },
+    zeros: [{ kind: 'schedule' }, { kind: 'manual' }],
   },
   misfires_total: {
     by: 'coordinator',
@@ -20,6 +21,7 @@ export const COUNTERS: Counters = {
     by: 'every',
     help: 'Second events or runs of one slot that were refused.',
     labels: { line: 'which line of defence caught it' },
+    zeros: [{ line: 'unique_key' }, { line: 'slot_lock' }, { line: 'claim' }],
   },
   task_errors_total: {
     by: 'coordinator',
@@ -59,11 +61,17 @@ export const COUNTERS: Counters = {
     help: 'Reports written to the execution store, repeated ones included.',
     labels: {},
   },
-  prechecks_total: { by: 'worker', help: 'Checks of pre-hooks.', labels: { result: 'passed or failed' } },
+  prechecks_total: {
+    by: 'worker',
+    help: 'Checks of pre-hooks.',
+    labels: { result: 'passed or failed' },
+    zeros: [{ result: 'passed' }, { result: 'failed' }],
+  },
   post_hooks_total: {
     by: 'coordinator',
     help: 'Tries to tell a post-hook.',
     labels: { result: 'sent, failed (and tried again) or given_up' },
+    zeros: [{ result: 'sent' }, { result: 'failed' }, { result: 'given_up' }],
   },
   mq_receipts_total: {
     by: 'worker',
@@ -74,6 +82,7 @@ export const COUNTERS: Counters = {
     by: 'every',
     help: 'Messages dropped because they cannot be decoded or stored.',
     labels: { stream: 'queue or results' },
+    zeros: [{ stream: 'queue' }, { stream: 'results' }],
   },
   sql_errors_total: {
     by: 'coordinator',

@@ -21,7 +21,12 @@ interface Definition<N extends MetricName> {
   readonly labels: LabelMeanings<N>;
 }
 
-export type Counters = { readonly [N in CounterName]: Definition<N> };
+export type Counters = {
+  readonly [N in CounterName]: Definition<N> & {
+    /** Series that begin at 0 with the process, so that `increase` sees their first value. */
+    readonly zeros?: readonly MetricLabels[N][];
+  };
+};
 
 export type Histograms = {
   readonly [N in HistogramName]: Definition<N> & {

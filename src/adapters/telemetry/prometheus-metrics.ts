@@ -72,6 +72,7 @@ export class PrometheusMetrics implements Metrics {
     });
     for (const [name, definition] of here(COUNTERS)) {
       const metric = new Counter(common(name, definition));
+      for (const labels of definition.zeros ?? []) metric.inc({ ...labels }, 0);
       this.counters.set(name, { metric, isOfTask: isOfTask(definition) });
     }
     for (const [name, definition] of here(HISTOGRAMS)) {

@@ -43,6 +43,20 @@ describe('PrometheusMetrics', () => {
     expect(await samplesOf(metrics, 'running_executions')).toEqual(['ax_running_executions 3']);
   });
 
+  it('begins at 0 with what an alert waits for, so that its first value is an increase', async () => {
+    const metrics = new PrometheusMetrics();
+    expect(await samplesOf(metrics, 'duplicates_prevented_total')).toEqual([
+      'ax_duplicates_prevented_total{line="claim"} 0',
+      'ax_duplicates_prevented_total{line="slot_lock"} 0',
+      'ax_duplicates_prevented_total{line="unique_key"} 0',
+    ]);
+    metrics.count('post_hooks_total', { result: 'given_up' });
+    expect(await samplesOf(metrics, 'post_hooks_total')).toContain(
+      'ax_post_hooks_total{result="given_up"} 1',
+    );
+    expect(await samplesOf(metrics, 'poison_messages_total')).toHaveLength(2);
+  });
+
   it('ignores values that are not numbers and counts that go down, and does not throw', async () => {
     const metrics = new PrometheusMetrics();
     metrics.count('task_errors_total', {}, -1);
