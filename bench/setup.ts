@@ -8,6 +8,7 @@ import { type SqlDb } from '../src/adapters/sql/sql-db.js';
 import { SystemClock } from '../src/adapters/system/system-clock.js';
 import { SystemRandom } from '../src/adapters/system/system-random.js';
 import { type Logger } from '../src/ports/logger.js';
+import { type Metrics } from '../src/ports/metrics.js';
 
 export const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -20,15 +21,23 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-export async function openStores(): Promise<Stores> {
+/** `metrics` measures the stores' own operations. */
+export async function openStores(metrics?: Metrics): Promise<Stores> {
   const name = `ax_bench_${randomBytes(6).toString('hex')}`;
   const url = new URL(inject('mysqlUrl'));
   const admin = await mysql.createConnection(url.href);
   await admin.query(`CREATE DATABASE ${name}`);
   url.pathname = `/${name}`;
-  const db = openMysql(url.href, { poolSize: 4, clock: new SystemClock(), random: new SystemRandom() });
+  const measured = metrics === undefined ? {} : { metrics };
+  const tools = { clock: new SystemClock(), random: new SystemRandom() };
+  const db = openMysql(url.href, { poolSize: 4, ...tools, ...measured });
   await migrate(db);
-  const redis = new RedisConnection({ url: inject('redisUrl'), namespace: name, logger: SILENT });
+  const redis = new RedisConnection({
+    url: inject('redisUrl'),
+    namespace: name,
+    logger: SILENT,
+    ...measured,
+  });
   const raw = await mysql.createConnection({ uri: url.href, timezone: 'Z' });
   await raw.query(`SET time_zone = '+00:00'`);
   await raw.query('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
