@@ -52,7 +52,7 @@ export class CollectResults {
       if (batch.handles.length > 0) await results.acknowledge(batch);
       this.held = null;
       readiness.good('collector');
-      return batch.reports.length > 0;
+      return batch.handles.length > 0;
     } catch (error) {
       readiness.bad('collector', messageOf(error));
       logger.error({ err: error }, 'results not applied yet, trying again');

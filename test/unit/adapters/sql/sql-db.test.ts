@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type Dialect, type DriverFailure } from '../../../../src/adapters/sql/dialect.js';
 import { Rollback, SqlDb } from '../../../../src/adapters/sql/sql-db.js';
 import { AxError, messageOf } from '../../../../src/domain/errors.js';
+import { total, valuesOf } from '../../../support/measured.js';
+import { RecordingMetrics } from '../../../support/recording.js';
 
 const failure = (kind: string) => Object.assign(new Error(kind), { code: kind, sql: 'x'.repeat(100_000) });
 
@@ -23,7 +25,8 @@ function setUp() {
     sleep: async (ms: number) => void pauses.push(ms),
     schedule: () => () => undefined,
   };
-  const db = new SqlDb(knex as unknown as Knex, dialect as Dialect, clock, { next: () => 0.5 });
+  const metrics = new RecordingMetrics();
+  const db = new SqlDb(knex as unknown as Knex, dialect as Dialect, clock, { next: () => 0.5 }, metrics);
   /** Fails with these kinds, one after the other, then succeeds. */
   const run = (...kinds: string[]) =>
     db.transaction(async () => {
@@ -31,7 +34,7 @@ function setUp() {
       if (kind !== undefined) throw failure(kind);
       return 'done';
     });
-  return { db, run, pauses };
+  return { db, run, pauses, metrics };
 }
 
 describe('SqlDb', () => {
@@ -39,6 +42,25 @@ describe('SqlDb', () => {
     const { run, pauses } = setUp();
     expect(await run('contention', 'contention', 'contention')).toBe('done');
     expect(pauses).toEqual([20, 40, 80]);
+  });
+
+  it('measures each operation once, its repetitions, and what the driver failed, but no error of a callback', async () => {
+    const { db, run, metrics } = setUp();
+    await run('contention', 'contention');
+    await expect(run('unavailable')).rejects.toThrow();
+    await expect(run('bug')).rejects.toThrow();
+    await expect(db.transaction(() => Promise.reject(new AxError('not_found', 'no')))).rejects.toThrow();
+    await expect(db.read(() => Promise.reject(failure('refused_value')))).rejects.toThrow();
+    expect(total(metrics, 'sql_retries_total')).toBe(2);
+    expect(
+      metrics.seen.filter(({ name }) => name === 'sql_errors_total').map(({ labels }) => labels),
+    ).toEqual([
+      { operation: 'transaction', code: 'unavailable' },
+      { operation: 'read', code: 'invalid_input' },
+    ]);
+    const durations = (operation: string) =>
+      valuesOf(metrics, 'sql_operation_duration_seconds', { operation }).length;
+    expect([durations('transaction'), durations('read')]).toEqual([4, 1]);
   });
 
   it('ends as unavailable when it loses again and again', async () => {

@@ -104,6 +104,7 @@ describe('CollectResults', () => {
     stream.isMute = false;
     await clock.advance(500);
     expect(stream.waiting).toEqual([]);
+    expect(total(metrics, 'results_applied_total')).toBe(1);
     expect(stream.calls.filter((call) => call === 'take')).toHaveLength(2);
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { total, valuesOf } from '../../../support/measured.js';
 import { ReceiptScene } from '../../../support/receipt-scene.js';
 import { RunScene } from '../../../support/run-scene.js';
 import { type WorkerNode } from '../../../support/worker-node.js';
@@ -109,13 +110,17 @@ describe('the wait for a receipt', () => {
     await advance(MINUTE);
     await stopped;
     expect((await scene.told()).at(-1)).toBe('handed_back pending');
-    scene.harness.worker('worker-2').start();
+    const heir = scene.harness.worker('worker-2').start();
     await advance(1000);
     await target.post(message, 'success');
     await advance(1000);
     expect(scene.executor.calls).toHaveLength(1);
     expect(await scene.endings()).toEqual(['success']);
     expect(scene.executor.withdrawn).toEqual([]);
+    // The attempt that both waited on is one.
+    expect(total(worker.metrics, 'attempts_total')).toBe(0);
+    expect(total(heir.metrics, 'attempts_total', { task: message.task.id, status: 'success' })).toBe(1);
+    expect(valuesOf(heir.metrics, 'queue_to_start_seconds')).toEqual([]);
   });
 
   it('opens its wait again when the store came back empty', async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { total } from '../../../support/measured.js';
+import { total, valuesOf } from '../../../support/measured.js';
 import { RunScene } from '../../../support/run-scene.js';
 import { type HttpExecutorSpec } from '../../../../src/domain/executors/http-spec.js';
 import { failed, succeeded } from '../../../support/scripted-executor.js';
@@ -50,6 +50,9 @@ describe('A run whose worker is lost', () => {
       detail: { previous_worker: 'first', previous_generation: 1 },
     });
     expect(total(second.metrics, 'reclaims_total')).toBe(1);
+    expect([first, second].map(({ metrics }) => valuesOf(metrics, 'queue_to_start_seconds').length)).toEqual([
+      1, 0,
+    ]);
     await advance(HOUR);
   });
 
