@@ -65,7 +65,8 @@ export function claimProblems(
   const asked = book.stops.get(id)?.reason ?? null;
   check(stop === asked, 'stop', `claimed with the stop ${stop}, not ${asked}`);
   if (stop === null && !isSaturated) {
-    check(others < limit, 'max_concurrent', `claimed while ${room}`);
+    // A place that is kept while a receipt is awaited is no new one, also where a loss has let one too many in.
+    check(others < limit || book.isAwaited(id), 'max_concurrent', `claimed while ${room}`);
     check(others >= limit || hasRoom || book.isAwaited(id), 'overtaken', `claimed while ${room}`);
   }
   if (isSaturated)
