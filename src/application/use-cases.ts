@@ -1,4 +1,6 @@
 import { type Authenticate } from './authenticate.js';
+import { type ManageCalendars } from './calendars/manage-calendars.js';
+import { type QueryCalendars } from './calendars/query-calendars.js';
 import { type PostReceipt } from './executions/post-receipt.js';
 import { type CancelExecution } from './executions/cancel-execution.js';
 import { type QueryExecutions } from './executions/query-executions.js';
@@ -18,8 +20,12 @@ export interface UseCases {
   readonly manageTasks: ManageTasks;
   /** run */
   readonly runTask: RunTask;
-  /** find · list · nextFires · preview */
+  /** find · list · nextFires · preview · words */
   readonly queryTasks: QueryTasks;
+  /** create · replace · delete */
+  readonly manageCalendars: ManageCalendars;
+  /** find · list · named · warnings */
+  readonly queryCalendars: QueryCalendars;
   /** find · list */
   readonly queryExecutions: QueryExecutions;
   /** summarize */

@@ -97,10 +97,22 @@ export function reviseTask(task: Task | BrokenTask, definition: TaskDefinition, 
   // A schedule that has ended may stay while something else is edited.
   if (!keepsSchedule) problems.push(...scheduleProblems(definition.schedule, now));
   if (problems.length > 0) throw new InvalidInput(problems);
+  return revised(task, definition, now);
+}
+
+/**
+ * The task after an edit of what its schedule refers to: as with `reviseTask`, and whatever was taken once stays, also when no slot is left.
+ * @throws AxError `conflict` as `reviseTask`.
+ */
+export const replanTask = (task: Task, schedule: Schedule, now: number): Task =>
+  revised(task, { ...task, schedule }, now);
+
+function revised(task: Task | BrokenTask, definition: TaskDefinition, now: number): Task {
+  const old = isBroken(task) ? null : task;
   return {
     ...definition,
     id: task.id,
-    ...revisedPlan(old, definition, keepsSchedule, now),
+    ...revisedPlan(old, definition, old !== null && isSameSchedule(old.schedule, definition.schedule), now),
     version: task.version + 1,
     error: null,
     createdAt: old?.createdAt ?? now,

@@ -77,8 +77,7 @@ function previewOf(expr: string, timezone: string, options: NextOptions, now: nu
   const rule = { expr, timezone, dialect, dstGap, dstOverlap };
   return previewSchedule(
     { type: 'cron', ...rule, calendar: null, startAt: null, endAt: null, jitterSec: 0 },
-    from,
-    count,
+    { from, n: count, now },
   );
 }
 

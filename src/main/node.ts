@@ -31,6 +31,7 @@ type LoopName =
   | 'recover'
   | 'pools'
   | 'load'
+  | 'calendars'
   | 'worker'
   | 'receipts'
   | 'announce'
@@ -46,7 +47,7 @@ interface RunningLoop {
 /**
  * One ax process, from start to stop. Start: connect and check the stores → first look at the time reference → wire → admin token →
  * listen → clock → loops.
- * Stop: not ready → tick, recovery and the looks at pools and load (the lease is released) → worker (says that it drains, drains, heartbeats last,
+ * Stop: not ready → tick, recovery and the looks at pools, load and calendars (the lease is released) → worker (says that it drains, drains, heartbeats last,
  * withdraws) → reply queues → collector (applies what came in) → post-hooks (those on their way) → API → executors → clock → stores →
  * traces.
  * Nothing is closed before its users have ended.
@@ -133,6 +134,7 @@ export class Node {
       this.begin('hooks', container.get(T.deliverHooks));
       this.begin('pools', container.get(T.watchPools));
       this.begin('load', container.get(T.measureLoad));
+      this.begin('calendars', container.get(T.watchCalendars));
     }
     if (hasWorker(config)) {
       this.begin('receipts', replyQueuesOf(config, container));
@@ -145,7 +147,13 @@ export class Node {
   /** Drains and closes everything; may be called after a failed start. */
   async stop(): Promise<void> {
     this.container.get(T.readiness).stopping();
-    await Promise.all([this.end('schedule'), this.end('recover'), this.end('pools'), this.end('load')]);
+    await Promise.all([
+      this.end('schedule'),
+      this.end('recover'),
+      this.end('pools'),
+      this.end('load'),
+      this.end('calendars'),
+    ]);
     await this.endWorker();
     await this.end('receipts');
     await this.end('collect');

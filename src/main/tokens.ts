@@ -7,6 +7,7 @@ import { type MeasureLoad } from '../application/coordinator/measure-load.js';
 import { type RecoverExecutions } from '../application/coordinator/recover-executions.js';
 import { type ScheduleLoop } from '../application/coordinator/schedule-loop.js';
 import { type Tick } from '../application/coordinator/tick.js';
+import { type WatchCalendars } from '../application/coordinator/watch-calendars.js';
 import { type WatchPools } from '../application/coordinator/watch-pools.js';
 import { type Readiness } from '../application/readiness.js';
 import { type UseCases } from '../application/use-cases.js';
@@ -16,6 +17,7 @@ import { type ReceiptDesk } from '../application/worker/receipt-desk.js';
 import { type RunExecution } from '../application/worker/run-execution.js';
 import { type WorkerLoop } from '../application/worker/worker-loop.js';
 import { type AuditLog } from '../ports/audit.js';
+import { type CalendarRepo } from '../ports/calendar-repo.js';
 import { type Claims } from '../ports/claims.js';
 import { type Clock } from '../ports/clock.js';
 import { type DurationRepo } from '../ports/duration-repo.js';
@@ -80,6 +82,7 @@ export const TOKENS = {
   durations: token<DurationRepo>('DurationRepo'),
   loads: token<LoadRepo>('LoadRepo'),
   hooks: token<HookRepo>('HookRepo'),
+  calendars: token<CalendarRepo>('CalendarRepo'),
   audit: token<AuditLog>('AuditLog'),
   tokens: token<TokenRepo>('TokenRepo'),
   executors: token<ReadonlyMap<string, Executor>>('Executors'),
@@ -93,6 +96,7 @@ export const TOKENS = {
   recoverExecutions: token<RecoverExecutions>('RecoverExecutions'),
   measureLoad: token<MeasureLoad>('MeasureLoad'),
   watchPools: token<WatchPools>('WatchPools'),
+  watchCalendars: token<WatchCalendars>('WatchCalendars'),
   deliverHooks: token<DeliverHooks>('DeliverHooks'),
   heartbeats: token<Heartbeats>('Heartbeats'),
   receiptDesk: token<ReceiptDesk>('ReceiptDesk'),

@@ -5,7 +5,10 @@
 export interface AuditEntry {
   readonly at: number;
   readonly actor: string;
-  /** `task.create`, `task.update`, `task.toggle`, `task.delete`, `task.run`, `execution.cancel`, `token.create`. */
+  /**
+   * `task.create`, `task.update`, `task.toggle`, `task.delete`, `task.run`, `calendar.create`, `calendar.update`, `calendar.delete`,
+   * `execution.cancel`, `token.create`.
+   */
   readonly action: string;
   readonly subject: string;
   readonly before: unknown;

@@ -65,6 +65,7 @@ interface LeaderGaugeLabels {
   task_updated_timestamp_seconds: TaskLabels;
   tasks_without_worker: None;
   pool_workers: { pool: string };
+  calendar_known_until_timestamp_seconds: { calendar: string };
 }
 
 interface GaugeLabels extends LeaderGaugeLabels {

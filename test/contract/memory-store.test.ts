@@ -7,6 +7,7 @@ import { MemoryTriggerRepo } from '../support/memory-store/memory-trigger-repo.j
 import { openMemoryStore } from '../support/memory-store/memory-store.js';
 import { auditOf } from '../support/store.js';
 import { auditLogSuite } from './audit-log.suite.js';
+import { calendarRepoSuite } from './calendar-repo.suite.js';
 import { durationRepoSuite } from './duration-repo.suite.js';
 import { executionListSuite } from './execution-list.suite.js';
 import { executionRepoSuite } from './execution-repo.suite.js';
@@ -34,6 +35,7 @@ auditLogSuite('memory', openMemoryStore);
 historyRepoSuite('memory', openMemoryStore);
 durationRepoSuite('memory', openMemoryStore);
 loadRepoSuite('memory', openMemoryStore);
+calendarRepoSuite('memory', openMemoryStore);
 
 describe('A decision that takes its time', () => {
   const open = async () => {

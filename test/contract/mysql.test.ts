@@ -1,5 +1,6 @@
 import { openMysqlStore } from '../support/mysql-store.js';
 import { auditLogSuite } from './audit-log.suite.js';
+import { calendarRepoSuite } from './calendar-repo.suite.js';
 import { durationRepoSuite } from './duration-repo.suite.js';
 import { executionListSuite } from './execution-list.suite.js';
 import { executionRepoSuite } from './execution-repo.suite.js';
@@ -28,3 +29,4 @@ historyRepoSuite('MySQL', openMysqlStore);
 durationRepoSuite('MySQL', openMysqlStore);
 loadRepoSuite('MySQL', openMysqlStore);
 hookRepoSuite('MySQL', openMysqlStore);
+calendarRepoSuite('MySQL', openMysqlStore);

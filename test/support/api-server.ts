@@ -7,6 +7,7 @@ import { InProcessWorkerRegistry } from '../../src/adapters/embedded/in-process-
 import { openSqlite, type SqliteStore } from '../../src/adapters/embedded/sqlite-store.js';
 import { createHttpApp } from '../../src/adapters/http/create-http-app.js';
 import { type HttpServer, startHttpServer } from '../../src/adapters/http/start-http-server.js';
+import { SqlCalendarRepo } from '../../src/adapters/sql/sql-calendar-repo.js';
 import { SqlAuditLog } from '../../src/adapters/sql/sql-audit-log.js';
 import { SqlDurationRepo } from '../../src/adapters/sql/sql-duration-repo.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
@@ -26,6 +27,8 @@ import { ForecastLoad } from '../../src/application/forecast/forecast-load.js';
 import { VerifyHistory } from '../../src/application/history/verify-history.js';
 import { QueryWorkers } from '../../src/application/pools/query-workers.js';
 import { Readiness } from '../../src/application/readiness.js';
+import { ManageCalendars } from '../../src/application/calendars/manage-calendars.js';
+import { QueryCalendars } from '../../src/application/calendars/query-calendars.js';
 import { ManageTasks } from '../../src/application/tasks/manage-tasks.js';
 import { QueryTasks } from '../../src/application/tasks/query-tasks.js';
 import { RunTask } from '../../src/application/tasks/run-task.js';
@@ -116,6 +119,7 @@ export class ApiServer {
     const { clock, logger, executions, registry } = this;
     const { db } = this.store;
     const tasks = new SqlTaskRepo(db);
+    const calendars = new SqlCalendarRepo(db);
     const ids = new UuidIds(clock);
     const metrics = new RecordingMetrics();
     const wakeup = { notify: async () => void this.wakeups++, subscribe: () => () => undefined };
@@ -153,6 +157,8 @@ export class ApiServer {
         node: 'coordinator-1',
       }),
       queryTasks: new QueryTasks({ tasks, clock }),
+      manageCalendars: new ManageCalendars({ calendars, wakeup, clock }),
+      queryCalendars: new QueryCalendars({ calendars, clock }),
       queryExecutions: new QueryExecutions({ executions }),
       summarizeRuns: new SummarizeRuns({ tasks, durations: new SqlDurationRepo(db), clock }),
       cancelExecution: new CancelExecution({

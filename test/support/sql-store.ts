@@ -1,6 +1,7 @@
 import { AxError } from '../../src/domain/errors.js';
 import { SqlAuditLog } from '../../src/adapters/sql/sql-audit-log.js';
 import { type SqlDb } from '../../src/adapters/sql/sql-db.js';
+import { SqlCalendarRepo } from '../../src/adapters/sql/sql-calendar-repo.js';
 import { SqlDurationRepo } from '../../src/adapters/sql/sql-duration-repo.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
 import { SqlHistoryRepo } from '../../src/adapters/sql/sql-history-repo.js';
@@ -21,6 +22,8 @@ const TABLES = [
   'run_request',
   'ax_state',
   'hook_delivery',
+  'calendar',
+  'calendar_version',
 ];
 
 /** A store of ax's own repositories on one database. */
@@ -48,6 +51,7 @@ export function sqlStore(
     loads: new SqlLoadRepo(db),
     history: new SqlHistoryRepo(db),
     hooks: new SqlHookRepo(db),
+    calendars: new SqlCalendarRepo(db),
     clock,
     spoil: async (id, column, value) => {
       await db

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock } from '../../src/ports/clock.js';
 import { type AuditEntry, type AuditLog } from '../../src/ports/audit.js';
+import { type CalendarRepo } from '../../src/ports/calendar-repo.js';
 import { type DurationRepo } from '../../src/ports/duration-repo.js';
 import { type ExecutionRepo } from '../../src/ports/execution-repo.js';
 import { type HistoryRepo } from '../../src/ports/history-repo.js';
@@ -48,6 +49,7 @@ export interface Store {
   readonly durations: DurationRepo;
   readonly loads: LoadRepo;
   readonly hooks: HookRepo;
+  readonly calendars: CalendarRepo;
   readonly clock: SettableClock;
   /** Writes a value into a task's row, as someone with a console would. */
   spoil(taskId: string, column: string, value: string | number | null): Promise<void>;

@@ -3,6 +3,7 @@ import { type UseCases } from '../../application/use-cases.js';
 import { type Clock } from '../../ports/clock.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
+import { calendarRoutes } from './calendar-routes.js';
 import { executionRoutes } from './execution-routes.js';
 import { forecastRoutes } from './forecast-routes.js';
 import { type MetricsText, processRoutes } from './process-routes.js';
@@ -40,6 +41,7 @@ export function createHttpApp(parts: {
     const routes = [
       ...taskRoutes(useCases),
       ...scheduleRoutes(useCases),
+      ...calendarRoutes(useCases),
       ...executionRoutes(useCases),
       ...statsRoutes(useCases),
       ...workerRoutes(useCases),

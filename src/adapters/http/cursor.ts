@@ -1,7 +1,7 @@
 import { Refusal } from './field-problems.js';
 
 /** Which list a cursor belongs to. */
-type List = 'tasks' | 'executions';
+type List = 'tasks' | 'executions' | 'calendars';
 
 /** A repository's cursor as clients see it; one list refuses those of another. */
 export const writeCursor = (list: List, cursor: string | null): string | null =>

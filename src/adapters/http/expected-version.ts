@@ -8,11 +8,7 @@ export function expectedVersion(ifMatch: string | undefined): number | null {
   if (ifMatch === undefined || ifMatch === '*') return null;
   const match = /^(?:(?:W\/)?"(\d{1,15})"|(\d{1,15}))$/.exec(ifMatch);
   if (match !== null) return Number(match[1] ?? match[2]);
-  throw InvalidInput.of(
-    'If-Match',
-    'is not a version',
-    'send the ETag of the task as it was read, such as "3", or *',
-  );
+  throw InvalidInput.of('If-Match', 'is not a version', 'send the ETag as it was read, such as "3", or *');
 }
 
 /** The ETag of a task: its version. */

@@ -30,7 +30,7 @@ const label = readWith((value) => {
   return { key, value: wanted };
 });
 
-const page = (list: 'tasks' | 'executions') => ({
+const page = (list: 'tasks' | 'executions' | 'calendars') => ({
   page: whole(1, MAX_DEPTH).optional(),
   page_size: whole(1, 200).default(50),
   cursor: readWith((value) => readCursor(list, value)).optional(),
@@ -54,6 +54,8 @@ export const EXECUTION_LIST = strict({
   ).optional(),
   status: z.enum(STATUSES).optional(),
 });
+
+export const CALENDAR_LIST = strict(page('calendars'));
 
 export const NEXT_FIRES = strict({ n: whole(1, 100).default(5) });
 export const NO_QUERY = strict({});

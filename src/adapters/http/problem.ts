@@ -63,11 +63,11 @@ function problemOfAx(error: AxError, hasIfMatch: boolean): Problem {
     build(error.code, said, [{ field, problem: said, fix }]);
   switch (error.code) {
     case 'version_conflict': {
-      const fix = 'read the task again and repeat the change on its version';
+      const fix = 'read it again and repeat the change on its version';
       return hasIfMatch ? withStatus(about('If-Match', fix), 412) : about('version', fix);
     }
     case 'already_exists':
-      return about('id', 'choose another id, or change the existing one with PUT');
+      return about('id', 'choose another one, or change the existing one with PUT');
     case 'not_found':
       return about('id', 'check the id; lists show the ones that exist');
     case 'invalid_input':

@@ -1,4 +1,5 @@
 import { type SchedulePreview } from '../../application/tasks/preview-schedule.js';
+import { type QueryCalendars } from '../../application/calendars/query-calendars.js';
 import { type QueryTasks } from '../../application/tasks/query-tasks.js';
 import { zoneDataVersion } from '../../domain/cron/time-zone.js';
 import { InvalidInput } from '../../domain/errors.js';
@@ -23,14 +24,22 @@ const PREVIEW = strict({
 });
 
 /** Schedules that no task has yet. */
-export function scheduleRoutes({ queryTasks }: { readonly queryTasks: QueryTasks }): Route[] {
+export function scheduleRoutes({
+  queryTasks,
+  queryCalendars,
+}: {
+  readonly queryTasks: QueryTasks;
+  readonly queryCalendars: Pick<QueryCalendars, 'named'>;
+}): Route[] {
   return [
     route({
       method: 'post',
       path: '/schedules/preview',
       query: NO_QUERY,
       handle: async ({ body }) => {
-        const { draft, from, n } = previewRequest(body);
+        const { fields, from, n } = previewRequest(body);
+        const days = typeof fields.calendar === 'string' ? await queryCalendars.named(fields.calendar) : null;
+        const draft = (now: number) => scheduleOf(fields, now, days);
         return { status: 200, json: previewJson(queryTasks.preview(draft, from, n)) };
       },
     }),
@@ -45,7 +54,7 @@ function previewRequest(body: unknown) {
   const all = [...problems, ...scheduleFieldProblems(json)];
   if (value === undefined || all.length > 0) throw new InvalidInput(all);
   const { from, n, ...fields } = value;
-  return { draft: (now: number) => scheduleOf(fields, now), from: from ?? null, n };
+  return { fields, from: from ?? null, n };
 }
 
 /** The zone in which a schedule's local times are told. */

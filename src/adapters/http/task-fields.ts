@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CALENDAR_RULES, CALENDAR_SHIFTS } from '../../domain/calendar-use.js';
 import { CRON_DIALECTS } from '../../domain/cron/cron-fields.js';
 import { DST_GAPS, DST_OVERLAPS } from '../../domain/cron.js';
 import { type FieldProblem } from '../../domain/errors.js';
@@ -44,6 +45,9 @@ export const scheduleFields = {
   timezone: z.string().nullish(),
   dst_gap: z.enum(DST_GAPS).nullish(),
   dst_overlap: z.enum(DST_OVERLAPS).nullish(),
+  calendar: z.string().nullish(),
+  calendar_rule: z.enum(CALENDAR_RULES).nullish(),
+  calendar_shift: z.enum(CALENDAR_SHIFTS).nullish(),
   interval: z.number().nullish(),
   run_at: instant.nullish(),
   start_at: instant.nullish(),
@@ -126,6 +130,9 @@ const OF_TYPE: Readonly<Record<Schedule['type'], readonly [ScheduleField, ...Sch
     'timezone',
     'dst_gap',
     'dst_overlap',
+    'calendar',
+    'calendar_rule',
+    'calendar_shift',
     'start_at',
     'end_at',
     'jitter_sec',
@@ -133,6 +140,7 @@ const OF_TYPE: Readonly<Record<Schedule['type'], readonly [ScheduleField, ...Sch
   interval: ['interval', 'start_at', 'end_at', 'jitter_sec'],
   once: ['run_at'],
 };
+const CALENDAR_FIELDS = ['calendar_rule', 'calendar_shift'] as const;
 const SCHEDULE_FIELDS = [...new Set(Object.values(OF_TYPE).flat())];
 
 /** Fields that the schedule's type lacks or has nothing to do with, whatever else is wrong with them. */
@@ -147,8 +155,14 @@ export function scheduleFieldProblems(input: unknown): FieldProblem[] {
     ? []
     : [{ field: required, problem: 'is missing', fix: `give it, as schedule_type is "${type}"` }];
   const foreign = SCHEDULE_FIELDS.filter((field) => isGiven(field) && !OF_TYPE[type].includes(field));
+  const alone = isGiven('calendar') || type !== 'cron' ? [] : CALENDAR_FIELDS.filter(isGiven);
   return [
     ...missing,
+    ...alone.map((field) => ({
+      field,
+      problem: 'is given without a calendar',
+      fix: 'name the calendar in `calendar`, or leave it out',
+    })),
     ...foreign.map((field) => ({
       field,
       problem: `does not belong to schedule_type "${type}"`,

@@ -1,8 +1,9 @@
-import { type ManageTasks } from '../../application/tasks/manage-tasks.js';
+import { type QueryCalendars } from '../../application/calendars/query-calendars.js';
+import { type ManageTasks, type TaskDraft } from '../../application/tasks/manage-tasks.js';
 import { type QueryWorkers } from '../../application/pools/query-workers.js';
 import { type QueryTasks } from '../../application/tasks/query-tasks.js';
 import { AxError } from '../../domain/errors.js';
-import { scheduleWords } from '../../domain/schedule-words.js';
+import { FireTimes } from '../../domain/schedule.js';
 import { type BrokenTask, isBroken, isTaskId, type Task } from '../../domain/task.js';
 import { z } from 'zod';
 import { expectedVersion, versionTag } from './expected-version.js';
@@ -12,12 +13,18 @@ import { instantText, localText } from './instant.js';
 import { NEXT_FIRES, NO_QUERY, pageRequest, TASK_LIST, taskFilter } from './list-query.js';
 import { type ApiRequest, type Reply, route, type Route } from './route.js';
 import { wordsJson, zoneOf } from './schedule-routes.js';
-import { taskDraft, taskJson, taskReplacement } from './task-json.js';
+import { type NamedDraft, taskDraft, taskJson, taskReplacement } from './task-json.js';
 
 const TOGGLE_BODY = strict({ enabled: z.boolean().optional() });
 
 /** Tasks: list, create, read, replace, delete, toggle, coming fire times. */
-export function taskRoutes({ manageTasks, queryTasks, queryWorkers }: TaskUseCases): Route[] {
+export function taskRoutes(useCases: TaskUseCases): Route[] {
+  const { manageTasks, queryTasks, queryWorkers, queryCalendars } = useCases;
+  /** The draft with the days of the calendar that it names. */
+  const complete = async ({ calendar, draft }: NamedDraft): Promise<TaskDraft> => {
+    const days = calendar === null ? null : await queryCalendars.named(calendar);
+    return (createdAt) => draft(createdAt, days);
+  };
   const reply = async (
     task: Task | BrokenTask,
     status = 200,
@@ -25,7 +32,11 @@ export function taskRoutes({ manageTasks, queryTasks, queryWorkers }: TaskUseCas
   ): Promise<Reply> => ({
     status,
     headers: { ...headers, ETag: versionTag(task.version) },
-    json: { ...taskJson(task, await queryWorkers.live()), ...understood(task) },
+    json: {
+      ...taskJson(task, await queryWorkers.live()),
+      // Said wherever one task is answered, so that a wrong weekday number is seen at once.
+      ...(isBroken(task) ? {} : wordsJson(queryTasks.words(task.schedule))),
+    },
   });
   return [
     route({
@@ -37,10 +48,11 @@ export function taskRoutes({ manageTasks, queryTasks, queryWorkers }: TaskUseCas
           queryTasks.list(taskFilter(query), pageRequest(query)),
           queryWorkers.live(),
         ]);
+        const times = new FireTimes();
         return {
           status: 200,
           json: {
-            items: items.map((task) => taskJson(task, live)),
+            items: items.map((task) => taskJson(task, live, times)),
             next_cursor: writeCursor('tasks', nextCursor),
           },
         };
@@ -51,8 +63,8 @@ export function taskRoutes({ manageTasks, queryTasks, queryWorkers }: TaskUseCas
       path: '/tasks',
       query: NO_QUERY,
       handle: async ({ body, actor }) => {
-        const { id, draft } = taskDraft(body);
-        const task = await manageTasks.create(id, draft, actor);
+        const { id, ...named } = taskDraft(body);
+        const task = await manageTasks.create(id, await complete(named), actor);
         return reply(task, 201, { Location: `/api/tasks/${task.id}` });
       },
     }),
@@ -69,9 +81,9 @@ export function taskRoutes({ manageTasks, queryTasks, queryWorkers }: TaskUseCas
       handle: async (request) => {
         const id = taskIdOf(request);
         const ifMatch = request.header('if-match');
-        const { version, draft } = taskReplacement(request.body, id);
+        const { version, ...named } = taskReplacement(request.body, id);
         const expected = ifMatch === undefined ? version : expectedVersion(ifMatch);
-        return reply(await manageTasks.replace(id, expected, draft, request.actor));
+        return reply(await manageTasks.replace(id, expected, await complete(named), request.actor));
       },
     }),
     route({
@@ -107,6 +119,7 @@ interface TaskUseCases {
   readonly manageTasks: ManageTasks;
   readonly queryTasks: QueryTasks;
   readonly queryWorkers: QueryWorkers;
+  readonly queryCalendars: Pick<QueryCalendars, 'named'>;
 }
 
 /** The id in the path. No store is asked for what cannot be an id. @throws AxError `not_found`. */
@@ -114,10 +127,6 @@ export function taskIdOf({ id }: Pick<ApiRequest, 'id'>): string {
   if (isTaskId(id)) return id;
   throw new AxError('not_found', `there is no task ${JSON.stringify(id)}`);
 }
-
-/** Said wherever one task is answered, so that a wrong weekday number is seen at once. */
-const understood = (task: Task | BrokenTask) =>
-  isBroken(task) ? {} : wordsJson(scheduleWords(task.schedule));
 
 async function nextReply(queryTasks: QueryTasks, id: string, n: number): Promise<Reply> {
   const { task, slots } = await queryTasks.nextFires(id, n);

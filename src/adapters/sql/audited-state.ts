@@ -1,6 +1,7 @@
 import { DEFAULT_POLICY, type Policy, policyProblems } from '../../domain/policy.js';
 import { isBroken, type BrokenTask, type Task } from '../../domain/task.js';
 import { type KnownState, type TaskState } from '../../domain/task-history.js';
+import { type KnownCalendars } from './stored-calendars.js';
 import { isInstantOrNull, restoreFormer, restoreSchedule } from './stored-schedule.js';
 
 /** The part of a stored task that its history needs. */
@@ -30,14 +31,14 @@ const pick = ({
 });
 
 /** The same of a task as the audit log holds it, the domain's JSON of it, maybe of an older ax; nothing is taken for granted. */
-export function auditedState(json: string): KnownState {
+export function auditedState(json: string, calendars: KnownCalendars): KnownState {
   try {
     const value: unknown = JSON.parse(json);
     if (value === null) return 'absent';
     const state = value as TaskState;
     const policy: Policy = { ...DEFAULT_POLICY, ...state.policy };
-    const schedule = restoreSchedule(state.schedule);
-    const former = restoreFormer(state.former ?? []);
+    const schedule = restoreSchedule(state.schedule, calendars);
+    const former = restoreFormer(state.former ?? [], calendars);
     const isWhole =
       typeof state.isEnabled === 'boolean' &&
       [state.version, state.createdAt, state.updatedAt].every(Number.isSafeInteger) &&

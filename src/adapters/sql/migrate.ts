@@ -7,6 +7,7 @@ import { hookTables } from './migrations/0004-hooks.js';
 import { executorType } from './migrations/0005-executor-type.js';
 import { formerSchedules } from './migrations/0006-former-schedules.js';
 import { jitter } from './migrations/0007-jitter.js';
+import { calendars } from './migrations/0008-calendars.js';
 import { timingIndexes } from './migrations/0010-timing-indexes.js';
 import { type Migration } from './migrations/migration.js';
 import { type SqlDb, Statements } from './sql-db.js';
@@ -20,6 +21,7 @@ const MIGRATIONS: readonly Migration[] = [
   executorType,
   formerSchedules,
   jitter,
+  calendars,
   timingIndexes,
 ];
 const TABLE = 'ax_migration';

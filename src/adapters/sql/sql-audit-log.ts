@@ -13,18 +13,16 @@ interface AuditRow {
 const COLUMNS = ['at', 'actor', 'action', 'subject', 'before_json', 'after_json'] as const;
 
 /** Appends within the caller's transaction. */
-export async function appendAudit(sql: Statements, entry: AuditEntry): Promise<void> {
-  const { at, actor, action, subject, before, after } = entry;
-  await sql.insert('audit_log', COLUMNS, [
-    [
-      sql.dialect.instant(at),
-      actor,
-      action,
-      subject,
-      JSON.stringify(before ?? null),
-      JSON.stringify(after ?? null),
-    ],
+export async function appendAudit(sql: Statements, ...entries: readonly AuditEntry[]): Promise<void> {
+  const rows = entries.map(({ at, actor, action, subject, before, after }) => [
+    sql.dialect.instant(at),
+    actor,
+    action,
+    subject,
+    JSON.stringify(before ?? null),
+    JSON.stringify(after ?? null),
   ]);
+  await sql.insert('audit_log', COLUMNS, rows);
 }
 
 export class SqlAuditLog implements AuditLog {

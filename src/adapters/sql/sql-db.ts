@@ -10,6 +10,7 @@ const MAX_RETRIES = 6;
 const FIRST_RETRY_MS = 20;
 /** Bounds of one insert: SQLite takes 32,766 values in a statement, MariaDB 16 MB by default (at most 8 bytes a character, escaped). */
 const CHUNK_ROWS = 1000;
+const CHUNK_VALUES = 32_000;
 const CHUNK_CHARACTERS = 1_000_000;
 
 /** Statements on one connection: that of a transaction, or any of the pool. Errors are the driver's. */
@@ -144,7 +145,8 @@ function* chunksOf(rows: readonly (readonly SqlValue[])[]): Generator<readonly (
   let characters = 0;
   for (const [i, row] of rows.entries()) {
     const size = row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0);
-    if (i > start && (i - start >= CHUNK_ROWS || characters + size > CHUNK_CHARACTERS)) {
+    const isFull = i - start >= CHUNK_ROWS || (i - start + 1) * row.length > CHUNK_VALUES;
+    if (i > start && (isFull || characters + size > CHUNK_CHARACTERS)) {
       yield rows.slice(start, i);
       start = i;
       characters = 0;

@@ -81,6 +81,6 @@ export class SqlExecutionRepo implements ExecutionRepo {
       .select(...TASK_COLUMNS)
       .whereIn('id', ids);
     const tasks = await sql.select<TaskRow>(query);
-    return new Map(tasks.map((row) => [row.id as string, this.mapper.fromRow(row)]));
+    return new Map((await this.mapper.fromRows(sql, tasks)).map((task) => [task.id, task]));
   }
 }

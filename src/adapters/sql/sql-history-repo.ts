@@ -6,6 +6,7 @@ import { type TriggerKind } from '../../domain/trigger.js';
 import { type HistoryRepo } from '../../ports/history-repo.js';
 import { auditedState, stateOf } from './audited-state.js';
 import { type SqlDb, type Statements } from './sql-db.js';
+import { type KnownCalendars, referencesIn, StoredCalendars } from './stored-calendars.js';
 import { recordOf } from './stored-text.js';
 import { TaskMapper } from './task-mapper.js';
 import { TASK_COLUMNS, type TaskRow } from './task-row.js';
@@ -52,7 +53,8 @@ const STEP_KINDS = `'waiting', 'precheck_failed', 'claimed', 'reclaimed', 'attem
 
 /** Reads by index alone, also where the unique key on slots is missing. */
 export class SqlHistoryRepo implements HistoryRepo {
-  private readonly mapper = new TaskMapper();
+  private readonly calendars = new StoredCalendars();
+  private readonly mapper = new TaskMapper(this.calendars);
 
   constructor(private readonly db: SqlDb) {}
 
@@ -71,7 +73,8 @@ export class SqlHistoryRepo implements HistoryRepo {
     return this.db.read(async (sql) => {
       for (;;) {
         const newest = await newestChange(sql, taskId);
-        const changes = newest === null ? [] : await readChanges(sql, taskId, from, limit, newest);
+        const rows = newest === null ? [] : await readChanges(sql, taskId, from, limit, newest);
+        const changes = await this.changesOf(sql, rows);
         const current = await this.current(sql, taskId);
         // A change in between would make what is now contradict the log.
         if ((await newestChange(sql, taskId)) === newest) return { current, changes };
@@ -104,7 +107,14 @@ export class SqlHistoryRepo implements HistoryRepo {
     const [row] = await sql.rows<TaskRow>(`SELECT ${TASK_COLUMNS.join(', ')} FROM task_meta WHERE id = ?`, [
       taskId,
     ]);
-    return stateOf(row === undefined ? null : this.mapper.fromRow(row));
+    const [task = null] = row === undefined ? [] : await this.mapper.fromRows(sql, [row]);
+    return stateOf(task);
+  }
+
+  private async changesOf(sql: Statements, rows: readonly ChangeRow[]): Promise<TaskChange[]> {
+    const references = rows.flatMap((row) => [row.before_json, row.after_json].flatMap(referencesIn));
+    const calendars = await this.calendars.load(sql, references);
+    return rows.map((row) => changeOf(row, calendars));
   }
 
   private at(instant: number) {
@@ -144,14 +154,14 @@ async function newestChange(sql: Statements, taskId: string): Promise<number | n
 
 /** Backwards from the newest one, until one is older than the range. */
 async function readChanges(sql: Statements, taskId: string, from: number, limit: number, newest: number) {
-  const changes: TaskChange[] = [];
+  const changes: ChangeRow[] = [];
   for (let until = newest + 1; changes.length < limit;) {
     const rows = await sql.rows<ChangeRow>(
       `SELECT id, at, action, before_json, after_json FROM audit_log WHERE ${CHANGES} AND id < ? ORDER BY id DESC LIMIT ?`,
       [taskId, until, Math.min(CHANGES_PER_READ, limit - changes.length)],
     );
     for (const row of rows) {
-      changes.push(changeOf(row));
+      changes.push(row);
       if (row.at < from) return changes.toReversed();
     }
     const last = rows.at(-1);
@@ -161,8 +171,8 @@ async function readChanges(sql: Statements, taskId: string, from: number, limit:
   return changes.toReversed();
 }
 
-function changeOf({ at, action, before_json, after_json }: ChangeRow): TaskChange {
-  const [before, after] = [auditedState(before_json), auditedState(after_json)];
+function changeOf({ at, action, before_json, after_json }: ChangeRow, calendars: KnownCalendars): TaskChange {
+  const [before, after] = [auditedState(before_json, calendars), auditedState(after_json, calendars)];
   const isGone = after === 'absent';
   return { at, before, after: isGone && action !== 'task.delete' ? 'unreadable' : after };
 }

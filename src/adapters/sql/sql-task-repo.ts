@@ -9,6 +9,7 @@ import {
   type TaskFilter,
   type TaskRepo,
 } from '../../ports/task-repo.js';
+import { assertCurrentCalendar } from './calendar-rows.js';
 import { cursorOf, pageOf, rowsToRead } from './keyset-page.js';
 import { appendAudit } from './sql-audit-log.js';
 import { type SqlDb, type Statements } from './sql-db.js';
@@ -25,6 +26,7 @@ export class SqlTaskRepo implements TaskRepo {
 
   async insert(task: Task, audit: AuditEntry): Promise<void> {
     await this.db.transaction(async (sql) => {
+      await assertCurrentCalendar(sql, task);
       try {
         await sql.knex('task_meta').insert(taskRow(task, sql.dialect));
       } catch (error) {
@@ -37,23 +39,22 @@ export class SqlTaskRepo implements TaskRepo {
 
   async find(id: string): Promise<Task | BrokenTask | null> {
     if (!isWord(id)) return null;
-    const [row] = await this.db.read((sql) => sql.rows<TaskRow>(SELECT_BY_ID, [id]));
-    return row === undefined ? null : this.mapper.fromRow(row);
+    return this.db.read(async (sql) => {
+      const rows = await sql.rows<TaskRow>(SELECT_BY_ID, [id]);
+      return (await this.mapper.fromRows(sql, rows))[0] ?? null;
+    });
   }
 
   async list(filter: TaskFilter, page: PageRequest): Promise<Page<Task | BrokenTask>> {
     const after = cursorOf(page);
-    const rows = await this.db.read((sql) => {
+    const tasks = await this.db.read(async (sql) => {
       const query = sql.knex('task_meta').select(...TASK_COLUMNS);
       narrow(query, filter, sql.dialect.labelValue);
       if (after !== null) query.where('id', '>', after);
-      return sql.select<TaskRow>(query.orderBy('id').limit(rowsToRead(page)).offset(page.offset));
+      query.orderBy('id').limit(rowsToRead(page)).offset(page.offset);
+      return this.mapper.fromRows(sql, await sql.select<TaskRow>(query));
     });
-    return pageOf(
-      rows.map((row) => this.mapper.fromRow(row)),
-      page,
-      ({ id }) => id,
-    );
+    return pageOf(tasks, page, ({ id }) => id);
   }
 
   async demand(limit: number): Promise<PoolDemand[]> {
@@ -75,6 +76,7 @@ export class SqlTaskRepo implements TaskRepo {
     return this.db.transaction(async (sql) => {
       const { task, audit } = change(await this.lock(sql, id, expectedVersion));
       if (audit === null) return task;
+      await assertCurrentCalendar(sql, task);
       await sql
         .knex('task_meta')
         .where({ id })
@@ -102,8 +104,8 @@ export class SqlTaskRepo implements TaskRepo {
     expectedVersion: number | null,
   ): Promise<Task | BrokenTask> {
     const rows = isWord(id) ? await sql.rows<TaskRow>(`${SELECT_BY_ID} ${sql.dialect.forUpdate}`, [id]) : [];
-    if (rows[0] === undefined) throw new AxError('not_found', `there is no task ${id}`);
-    const current = this.mapper.fromRow(rows[0]);
+    const [current] = await this.mapper.fromRows(sql, rows);
+    if (current === undefined) throw new AxError('not_found', `there is no task ${id}`);
     if (expectedVersion !== null && expectedVersion !== current.version) {
       const versions = `it is at version ${current.version}, not ${expectedVersion}`;
       throw new AxError('version_conflict', `task ${id} was changed meanwhile: ${versions}`);

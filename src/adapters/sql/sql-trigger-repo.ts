@@ -16,7 +16,7 @@ const NOTHING = { recorded: [], duplicates: [] } as const;
 
 /**
  * The tick costs five statements however many tasks are due: begin, select, insert, update, commit; two more with skipped slots, one
- * with errors, two with duplicates.
+ * with errors, two with duplicates, one with calendars that were not read before.
  */
 export class SqlTriggerRepo implements TriggerRepo {
   private readonly mapper = new TaskMapper();
@@ -54,7 +54,7 @@ export class SqlTriggerRepo implements TriggerRepo {
        ORDER BY next_trigger_time LIMIT ? ${sql.dialect.forUpdateSkipLocked}`,
       [at, at, limit],
     );
-    return rows.map((row) => this.mapper.fromRow(row));
+    return this.mapper.fromRows(sql, rows);
   }
 
   /** Ids of the refused events. */

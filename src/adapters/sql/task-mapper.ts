@@ -1,3 +1,4 @@
+import { type CalendarUse } from '../../domain/calendar-use.js';
 import {
   cronKey,
   type CronRule,
@@ -23,21 +24,35 @@ import { jitterProblems } from '../../domain/schedule-problems.js';
 import { intervalAnchor, MAX_INTERVAL_SEC, type Schedule } from '../../domain/schedule.js';
 import { type BrokenTask, type Task } from '../../domain/task.js';
 import { type FormerSchedule } from '../../domain/timetable.js';
-import { restoreFormer } from './stored-schedule.js';
+import { type Statements } from './sql-db.js';
+import { isVersionKey, type KnownCalendars, referencesIn, StoredCalendars } from './stored-calendars.js';
+import { restoreFormer, restoreUse } from './stored-schedule.js';
 import { type TaskColumn, type TaskRow } from './task-row.js';
 
 const RETRY_STRATEGIES: readonly RetryStrategy[] = ['fixed', 'exponential'];
 const MISFIRE_POLICIES: readonly MisfirePolicy[] = ['fire_once', 'skip', 'catch_up'];
 const KNOWN_CRONS = 10_000;
 
-/** Makes tasks of rows. A row that is not a task becomes a BrokenTask that says why; nothing is thrown. */
+/** Makes tasks of rows. A row that is not a task becomes a BrokenTask that says why; nothing but a store's error is thrown. */
 export class TaskMapper {
   /** Expressions with zones that were found good; checking one costs more than the rest of its row. */
   private readonly knownCrons = new Set<string>();
 
-  fromRow(row: TaskRow): Task | BrokenTask {
+  constructor(private readonly calendars = new StoredCalendars()) {}
+
+  /** With the versions of calendars that they refer to: one statement more if there are any that were not read before. */
+  async fromRows(sql: Statements, rows: readonly TaskRow[]): Promise<(Task | BrokenTask)[]> {
+    const references = rows.flatMap(({ calendar: name, calendar_version: version, former_json }) => {
+      const own = { name, version };
+      return [...(isVersionKey(own) ? [own] : []), ...referencesIn(former_json)];
+    });
+    const calendars = await this.calendars.load(sql, references);
+    return rows.map((row) => this.fromRow(row, calendars));
+  }
+
+  fromRow(row: TaskRow, calendars: KnownCalendars): Task | BrokenTask {
     try {
-      return this.restore(row);
+      return this.restore(row, calendars);
     } catch (error) {
       return {
         id: String(row.id),
@@ -50,14 +65,14 @@ export class TaskMapper {
     }
   }
 
-  private restore(row: TaskRow): Task {
+  private restore(row: TaskRow, calendars: KnownCalendars): Task {
     const createdAt = whole(row, 'created_at');
     return {
       id: text(row, 'id'),
-      former: former(row),
+      former: former(row, calendars),
       name: text(row, 'name'),
       group: text(row, 'group_name'),
-      schedule: this.schedule(row, createdAt),
+      schedule: this.schedule(row, createdAt, calendars),
       executor: executor(row),
       params: json(row, 'params_json') as Json,
       policy: policy(row),
@@ -74,7 +89,7 @@ export class TaskMapper {
     };
   }
 
-  private schedule(row: TaskRow, createdAt: number): Schedule {
+  private schedule(row: TaskRow, createdAt: number, calendars: KnownCalendars): Schedule {
     const type = oneOf(row, 'schedule_type', ['cron', 'interval', 'once'] as const);
     if (type === 'once') return { type, runAt: whole(row, 'run_at') };
     const startAt = wholeOrNull(row, 'start_at');
@@ -82,7 +97,7 @@ export class TaskMapper {
     const jitterSec = wholeOrNull(row, 'jitter_sec') ?? 0;
     if (jitterProblems(jitterSec).length > 0) throw corrupt('jitter_sec', jitterSec);
     if (type === 'cron') {
-      const rule = cronRule(row);
+      const rule = { ...cronRule(row), calendar: calendarUse(row, calendars) };
       this.assertCron(rule);
       return { type, ...rule, startAt, endAt, jitterSec };
     }
@@ -101,13 +116,12 @@ export class TaskMapper {
 }
 
 /** Tasks that an older ax has stored have the defaults. */
-const cronRule = (row: TaskRow): CronRule => ({
+const cronRule = (row: TaskRow): Omit<CronRule, 'calendar'> => ({
   expr: text(row, 'cron_expr'),
   dialect: oneOf(row, 'cron_dialect', CRON_DIALECTS, DEFAULT_CRON.dialect),
   timezone: text(row, 'timezone'),
   dstGap: oneOf(row, 'dst_gap', DST_GAPS, DEFAULT_CRON.dstGap),
   dstOverlap: oneOf(row, 'dst_overlap', DST_OVERLAPS, DEFAULT_CRON.dstOverlap),
-  calendar: null,
 });
 
 function policy(row: TaskRow): Policy {
@@ -149,9 +163,19 @@ function hooks(row: TaskRow): Hooks {
   return restored;
 }
 
-function former(row: TaskRow): readonly FormerSchedule[] {
+function calendarUse(row: TaskRow, calendars: KnownCalendars): CalendarUse | null {
+  if (row.calendar === null) return null;
+  const name = text(row, 'calendar');
+  const version = whole(row, 'calendar_version');
+  const reference = { name, version, rule: row.calendar_rule, shift: row.calendar_shift };
+  const use = restoreUse(reference, calendars);
+  if (use !== null) return use;
+  throw new AxError('corrupt_row', `version ${version} of calendar ${name} cannot be used as stored`);
+}
+
+function former(row: TaskRow, calendars: KnownCalendars): readonly FormerSchedule[] {
   if (row.former_json === null) return [];
-  const restored = restoreFormer(json(row, 'former_json'));
+  const restored = restoreFormer(json(row, 'former_json'), calendars);
   if (restored === null) throw corrupt('former_json', row.former_json);
   return restored;
 }

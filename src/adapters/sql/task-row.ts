@@ -14,6 +14,10 @@ export const TASK_COLUMNS = [
   'timezone',
   'dst_gap',
   'dst_overlap',
+  'calendar',
+  'calendar_version',
+  'calendar_rule',
+  'calendar_shift',
   'interval_sec',
   'run_at',
   'start_at',
@@ -89,6 +93,10 @@ type ScheduleColumn =
   | 'timezone'
   | 'dst_gap'
   | 'dst_overlap'
+  | 'calendar'
+  | 'calendar_version'
+  | 'calendar_rule'
+  | 'calendar_shift'
   | 'interval_sec'
   | 'run_at'
   | 'start_at'
@@ -99,6 +107,7 @@ type ScheduleColumn =
 function scheduleColumns(schedule: Schedule, dialect: Dialect): Columns<ScheduleColumn> {
   const isOnce = schedule.type === 'once';
   const cron = schedule.type === 'cron' ? schedule : null;
+  const use = cron?.calendar?.toJSON() ?? null;
   return {
     schedule_type: schedule.type,
     cron_expr: cron?.expr ?? null,
@@ -106,6 +115,10 @@ function scheduleColumns(schedule: Schedule, dialect: Dialect): Columns<Schedule
     timezone: cron?.timezone ?? null,
     dst_gap: cron?.dstGap ?? null,
     dst_overlap: cron?.dstOverlap ?? null,
+    calendar: use?.name ?? null,
+    calendar_version: use?.version ?? null,
+    calendar_rule: use?.rule ?? null,
+    calendar_shift: use?.shift ?? null,
     interval_sec: schedule.type === 'interval' ? schedule.everySec : null,
     run_at: isOnce ? dialect.instant(schedule.runAt) : null,
     start_at: isOnce ? null : dialect.instant(schedule.startAt),

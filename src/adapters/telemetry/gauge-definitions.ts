@@ -88,6 +88,11 @@ export const GAUGES: Gauges = {
     help: 'Always 1.',
     labels: { version: 'of ax', node: 'name of the node', role: 'all, coordinator or worker' },
   },
+  calendar_known_until_timestamp_seconds: {
+    by: 'leader',
+    help: 'When the known days of a calendar end; of the hundred calendars that end first.',
+    labels: { calendar: 'its name' },
+  },
   zone_data_info: {
     by: 'every',
     help: 'Always 1; replicas with different time zone data may compute different fire times.',

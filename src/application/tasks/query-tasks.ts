@@ -1,4 +1,6 @@
 import { AxError } from '../../domain/errors.js';
+import { calendarWarnings } from '../../domain/calendar-warnings.js';
+import { scheduleWords, type ScheduleWords } from '../../domain/schedule-words.js';
 import { FireTimes, type Schedule } from '../../domain/schedule.js';
 import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
 import { type Clock } from '../../ports/clock.js';
@@ -22,7 +24,7 @@ export class QueryTasks {
   }
 
   /**
-   * The next `n` slots after now, epoch ms, as the schedule stands; also for a disabled task, which would fire then if enabled.
+   * The next `n` slots after now that fire, epoch ms, as the schedule stands; also for a disabled task, which would fire then if enabled.
    * @throws AxError `not_found`, `conflict` (the stored task is broken).
    */
   async nextFires(id: string, n: number): Promise<{ task: Task; slots: number[] }> {
@@ -30,10 +32,10 @@ export class QueryTasks {
     if (isBroken(task)) throw brokenTask(task);
     const times = new FireTimes();
     const slots: number[] = [];
-    let slot = times.next(task.schedule, this.deps.clock.now());
+    let slot = times.nextFiring(task.schedule, this.deps.clock.now());
     while (slot !== null && slots.length < n) {
       slots.push(slot);
-      slot = times.next(task.schedule, slot);
+      slot = times.nextFiring(task.schedule, slot);
     }
     return { task, slots };
   }
@@ -44,6 +46,12 @@ export class QueryTasks {
    */
   preview(draft: (createdAt: number) => Schedule, from: number | null, n: number): SchedulePreview {
     const now = this.deps.clock.now();
-    return previewSchedule(draft(now), from ?? now, n);
+    return previewSchedule(draft(now), { from: from ?? now, n, now });
+  }
+
+  /** What a schedule means, and what its owner should know of it now. */
+  words(schedule: Schedule): ScheduleWords {
+    const { description, warnings } = scheduleWords(schedule);
+    return { description, warnings: [...warnings, ...calendarWarnings(schedule, this.deps.clock.now())] };
   }
 }

@@ -14,6 +14,7 @@ import { RedisStops } from '../../adapters/redis/redis-stops.js';
 import { RedisWakeup } from '../../adapters/redis/redis-wakeup.js';
 import { RedisWorkerRegistry } from '../../adapters/redis/redis-worker-registry.js';
 import { SqlAuditLog } from '../../adapters/sql/sql-audit-log.js';
+import { SqlCalendarRepo } from '../../adapters/sql/sql-calendar-repo.js';
 import { type SqlDb } from '../../adapters/sql/sql-db.js';
 import { SqlDurationRepo } from '../../adapters/sql/sql-duration-repo.js';
 import { SqlExecutionRepo } from '../../adapters/sql/sql-execution-repo.js';
@@ -97,6 +98,7 @@ export const storeModule = (db: SqlDb) =>
     bind(T.loads).toResolvedValue(() => new SqlLoadRepo(db));
     bind(T.history).toResolvedValue(() => new SqlHistoryRepo(db));
     bind(T.hooks).toResolvedValue(() => new SqlHookRepo(db));
+    bind(T.calendars).toResolvedValue(() => new SqlCalendarRepo(db));
     bind(T.audit).toResolvedValue(() => new SqlAuditLog(db));
     bind(T.tokens).toResolvedValue(() => new SqlTokenRepo(db));
   });

@@ -1,5 +1,7 @@
 import { ContainerModule } from 'inversify';
 import { Authenticate } from '../../application/authenticate.js';
+import { ManageCalendars } from '../../application/calendars/manage-calendars.js';
+import { QueryCalendars } from '../../application/calendars/query-calendars.js';
 import { CollectResults } from '../../application/coordinator/collect-results.js';
 import { DeliverHooks } from '../../application/coordinator/deliver-hooks.js';
 import { FillOutcomes } from '../../application/coordinator/fill-outcomes.js';
@@ -9,6 +11,7 @@ import { RecoverExecutions } from '../../application/coordinator/recover-executi
 import { ScheduleLoop } from '../../application/coordinator/schedule-loop.js';
 import { Tick } from '../../application/coordinator/tick.js';
 import { PostReceipt } from '../../application/executions/post-receipt.js';
+import { WatchCalendars } from '../../application/coordinator/watch-calendars.js';
 import { WatchPools } from '../../application/coordinator/watch-pools.js';
 import { CancelExecution } from '../../application/executions/cancel-execution.js';
 import { QueryExecutions } from '../../application/executions/query-executions.js';
@@ -39,6 +42,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       executions,
       history,
       durations,
+      calendars,
       receipts,
       hash,
       audit,
@@ -64,6 +68,8 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
         manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
         runTask: new RunTask(runDeps),
         queryTasks: new QueryTasks({ tasks, clock }),
+        manageCalendars: new ManageCalendars({ calendars, wakeup, clock }),
+        queryCalendars: new QueryCalendars({ calendars, clock }),
         queryExecutions: new QueryExecutions({ executions }),
         summarizeRuns: new SummarizeRuns({ tasks, durations, clock }),
         cancelExecution: new CancelExecution(cancelDeps),
@@ -82,6 +88,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       T.executions,
       T.history,
       T.durations,
+      T.calendars,
       T.receipts,
       T.tokenHash,
       T.audit,
@@ -189,6 +196,11 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
         { lookMs: LOOK_MS, maxTasks: config.metrics.by === 'task' ? config.metrics.maxTasks : 0 },
       ),
     [T.leadership, T.loads, T.triggers, T.queue, T.results, T.clock, T.metrics, T.logger, T.config],
+  );
+  bind(T.watchCalendars).toResolvedValue(
+    (leadership, calendars, clock, metrics, logger) =>
+      new WatchCalendars({ leadership, calendars, clock, metrics, logger }),
+    [T.leadership, T.calendars, T.clock, T.metrics, T.logger],
   );
   bind(T.deliverHooks).toResolvedValue(
     (hooks, executors, tracer, clock, metrics, logger, identity) =>

@@ -1,3 +1,4 @@
+import { type Calendar } from '../../../src/domain/calendar.js';
 import { AxError } from '../../../src/domain/errors.js';
 import { type ExecutionReport } from '../../../src/domain/execution.js';
 import { type Task } from '../../../src/domain/task.js';
@@ -14,6 +15,11 @@ export interface StoredTask {
   readonly holdUntil: number | null;
   /** Columns that somebody with a console wrote over; null: none. */
   readonly spoilt: Readonly<Record<string, string | number | null>> | null;
+}
+
+export interface StoredCalendar {
+  readonly calendar: Calendar;
+  readonly isDeleted: boolean;
 }
 
 /** `recordedAt`: the store's own time, epoch ms. */
@@ -87,6 +93,7 @@ export class MemoryDb {
   /** Summaries that are owed. */
   readonly deliveries = new Map<string, StoredDelivery>();
   readonly audit: AuditEntry[] = [];
+  readonly calendars = new Map<string, StoredCalendar>();
   /** Hashes by name. */
   readonly tokens = new Map<string, string>();
   /** Ids of events, by task and key. */

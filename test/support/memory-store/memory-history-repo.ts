@@ -2,14 +2,14 @@ import { auditedState, stateOf } from '../../../src/adapters/sql/audited-state.j
 import { recordOf } from '../../../src/adapters/sql/stored-text.js';
 import { type LedgerKind } from '../../../src/domain/execution.js';
 import { type RecordedEvent } from '../../../src/domain/recorded-run.js';
-import { isTaskId } from '../../../src/domain/task.js';
+import { isTaskId, type Task } from '../../../src/domain/task.js';
 import { type TaskChange } from '../../../src/domain/task-history.js';
 import { type TriggerEvent } from '../../../src/domain/trigger.js';
 import { type AuditEntry } from '../../../src/ports/audit.js';
 import { type HistoryRepo } from '../../../src/ports/history-repo.js';
 import { type MemoryDb } from './memory-db.js';
 import { ledgerRows } from './memory-execution-repo.js';
-import { shown } from './memory-task-repo.js';
+import { calendarsOf, shown } from './memory-task-repo.js';
 
 const CHANGES = ['task.create', 'task.update', 'task.toggle', 'task.delete'];
 const STEPS: readonly LedgerKind[] = [
@@ -98,10 +98,12 @@ export class MemoryHistoryRepo implements HistoryRepo {
 const isChange = ({ action }: AuditEntry): boolean => CHANGES.includes(action);
 
 function changeOf({ at, action, before, after }: AuditEntry): TaskChange {
-  const then = auditedState(JSON.stringify(after ?? null));
+  const stateIn = (value: unknown) =>
+    auditedState(JSON.stringify(value ?? null), calendarsOf(value as Partial<Task> | null));
+  const then = stateIn(after);
   return {
     at,
-    before: auditedState(JSON.stringify(before ?? null)),
+    before: stateIn(before),
     after: then === 'absent' && action !== 'task.delete' ? 'unreadable' : then,
   };
 }

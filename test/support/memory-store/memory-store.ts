@@ -2,6 +2,7 @@ import { type AuditEntry, type AuditLog } from '../../../src/ports/audit.js';
 import { type TokenRepo } from '../../../src/ports/token-repo.js';
 import { AxError } from '../../../src/domain/errors.js';
 import { SettableClock, type Store } from '../store.js';
+import { MemoryCalendarRepo } from './memory-calendar-repo.js';
 import { MemoryDb } from './memory-db.js';
 import { MemoryDurationRepo } from './memory-duration-repo.js';
 import { MemoryExecutionRepo } from './memory-execution-repo.js';
@@ -68,6 +69,7 @@ export async function openMemoryStore(): Promise<Store> {
     loads: new MemoryLoadRepo(db),
     history: new MemoryHistoryRepo(db),
     hooks: new MemoryHookRepo(db),
+    calendars: new MemoryCalendarRepo(db),
     clock,
     spoil: async (id, column, value) => {
       const stored = db.tasks.get(id);

@@ -1,5 +1,6 @@
 import { sqliteDialect } from '../../../src/adapters/embedded/sqlite-dialect.js';
 import { cursorOf, pageOf } from '../../../src/adapters/sql/keyset-page.js';
+import { type KnownCalendars } from '../../../src/adapters/sql/stored-calendars.js';
 import { TaskMapper } from '../../../src/adapters/sql/task-mapper.js';
 import { taskRow } from '../../../src/adapters/sql/task-row.js';
 import { AxError } from '../../../src/domain/errors.js';
@@ -18,7 +19,15 @@ const mapper = new TaskMapper();
 
 /** The task as ax reads it. */
 export const shown = ({ task, spoilt }: StoredTask): Task | BrokenTask =>
-  spoilt === null ? task : mapper.fromRow({ ...taskRow(task, sqliteDialect), ...spoilt });
+  spoilt === null ? task : mapper.fromRow({ ...taskRow(task, sqliteDialect), ...spoilt }, calendarsOf(task));
+
+/** The calendars that the schedules of a task hold. */
+export const calendarsOf = (task: Partial<Pick<Task, 'schedule' | 'former'>> | null): KnownCalendars => ({
+  find: ({ name, version }) =>
+    [task?.schedule, ...(task?.former ?? []).map(({ schedule }) => schedule)]
+      .map((schedule) => (schedule?.type === 'cron' ? schedule.calendar?.days : undefined))
+      .find((days) => days?.calendar.name === name && days.calendar.version === version),
+});
 
 export class MemoryTaskRepo implements TaskRepo {
   constructor(private readonly db: MemoryDb) {}
@@ -27,6 +36,7 @@ export class MemoryTaskRepo implements TaskRepo {
     this.db.transaction((tx) => {
       if (this.db.tasks.has(task.id))
         throw new AxError('already_exists', `there is a task ${task.id} already`);
+      this.assertCurrentCalendar(task);
       tx.set(this.db.tasks, task.id, { task, holdUntil: null, spoilt: null });
       tx.audit(audit);
     });
@@ -68,6 +78,7 @@ export class MemoryTaskRepo implements TaskRepo {
     return this.db.transaction((tx) => {
       const { task, audit } = change(this.current(id, expectedVersion));
       if (audit === null) return task;
+      this.assertCurrentCalendar(task);
       tx.set(this.db.tasks, id, { task, holdUntil: null, spoilt: null });
       tx.audit(audit);
       return task;
@@ -85,6 +96,14 @@ export class MemoryTaskRepo implements TaskRepo {
       tx.delete(this.db.tasks, id);
       tx.audit(entry);
     });
+  }
+
+  private assertCurrentCalendar({ schedule }: Task): void {
+    if (schedule.type !== 'cron' || schedule.calendar === null) return;
+    const { name, version } = schedule.calendar.days.calendar;
+    const stored = this.db.calendars.get(name);
+    if (stored?.isDeleted !== false || stored.calendar.version !== version)
+      throw new AxError('conflict', `calendar ${name} was changed meanwhile`);
   }
 
   private current(id: string, expectedVersion: number | null): Task | BrokenTask {

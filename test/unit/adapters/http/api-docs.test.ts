@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { calendarJson } from '../../../../src/adapters/http/calendar-json.js';
+import { calendarRoutes } from '../../../../src/adapters/http/calendar-routes.js';
 import { executionDetailJson } from '../../../../src/adapters/http/execution-json.js';
 import { executionRoutes } from '../../../../src/adapters/http/execution-routes.js';
 import { forecastRoutes } from '../../../../src/adapters/http/forecast-routes.js';
@@ -14,6 +16,7 @@ import { whyRoutes } from '../../../../src/adapters/http/why-routes.js';
 import { workerJson, workerRoutes } from '../../../../src/adapters/http/worker-routes.js';
 import { type UseCases } from '../../../../src/application/use-cases.js';
 import { pendingExecution } from '../../../../src/domain/execution.js';
+import { buildCalendar } from '../../../support/calendars.js';
 import { buildEvent, buildTask } from '../../../support/builders.js';
 import { buildWorker } from '../../../support/pools.js';
 
@@ -31,6 +34,7 @@ describe('docs/api.md', async () => {
     const api = [
       ...taskRoutes(useCases),
       ...scheduleRoutes(useCases),
+      ...calendarRoutes(useCases),
       ...executionRoutes(useCases),
       ...receiptRoutes(useCases),
       ...statsRoutes(useCases),
@@ -53,6 +57,13 @@ describe('docs/api.md', async () => {
     expect(firstCells(section('Tasks')).toSorted()).toEqual(
       Object.keys(taskJson(buildTask(), null)).toSorted(),
     );
+  });
+
+  it('names every field of a calendar, on its page', async () => {
+    const calendars = await readFile(new URL('../../../../docs/calendars.md', import.meta.url), 'utf8');
+    const [fields = ''] = calendars.split('## Rules');
+    const answered = [...Object.keys(calendarJson(buildCalendar())), 'tasks', 'warnings'];
+    expect(firstCells(fields).toSorted()).toEqual(answered.toSorted());
   });
 
   it('names every field of a worker', () => {

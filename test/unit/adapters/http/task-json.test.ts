@@ -159,7 +159,7 @@ describe('a refused task', () => {
     ]);
   });
 
-  it.each(['calendar', 'alert', 'constructor', '__proto__'])(
+  it.each(['alert', 'constructor', '__proto__'])(
     'may not have %s, which this version does not know',
     (field) => {
       const json = JSON.parse(JSON.stringify(minimal).replace('{', `{"${field}":1,`)) as unknown;

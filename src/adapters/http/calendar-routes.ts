@@ -1,0 +1,84 @@
+import { type ManageCalendars } from '../../application/calendars/manage-calendars.js';
+import { type QueryCalendars } from '../../application/calendars/query-calendars.js';
+import { type Calendar } from '../../domain/calendar.js';
+import { calendarDraft, calendarJson } from './calendar-json.js';
+import { writeCursor } from './cursor.js';
+import { expectedVersion, versionTag } from './expected-version.js';
+import { CALENDAR_LIST, NO_QUERY, pageRequest } from './list-query.js';
+import { type Reply, route, type Route } from './route.js';
+
+/** Calendars: list, create, read, replace, delete. */
+export function calendarRoutes({
+  manageCalendars,
+  queryCalendars,
+}: {
+  readonly manageCalendars: ManageCalendars;
+  readonly queryCalendars: QueryCalendars;
+}): Route[] {
+  const reply = (
+    calendar: Calendar,
+    status = 200,
+    headers: Readonly<Record<string, string>> = {},
+  ): Reply => ({
+    status,
+    headers: { ...headers, ETag: versionTag(calendar.version) },
+    json: { ...calendarJson(calendar), warnings: queryCalendars.warnings(calendar) },
+  });
+  return [
+    route({
+      method: 'get',
+      path: '/calendars',
+      query: CALENDAR_LIST,
+      handle: async ({ query }) => {
+        const { items, nextCursor } = await queryCalendars.list(pageRequest(query));
+        return {
+          status: 200,
+          json: {
+            items: items.map(({ calendar, tasks }) => ({
+              ...calendarJson(calendar),
+              tasks,
+              warnings: queryCalendars.warnings(calendar),
+            })),
+            next_cursor: writeCursor('calendars', nextCursor),
+          },
+        };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/calendars',
+      query: NO_QUERY,
+      handle: async ({ body, actor }) => {
+        const { definition } = calendarDraft(body, null);
+        const calendar = await manageCalendars.create(definition, actor);
+        return reply(calendar, 201, { Location: `/api/calendars/${calendar.name}` });
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/calendars/:id',
+      query: NO_QUERY,
+      handle: async ({ id }) => reply(await queryCalendars.find(id)),
+    }),
+    route({
+      method: 'put',
+      path: '/calendars/:id',
+      query: NO_QUERY,
+      handle: async ({ id, body, actor, header }) => {
+        const { definition, version } = calendarDraft(body, id);
+        const ifMatch = header('if-match');
+        const expected = ifMatch === undefined ? version : expectedVersion(ifMatch);
+        return reply(await manageCalendars.replace(expected, definition, actor));
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/calendars/:id',
+      query: NO_QUERY,
+      handle: async ({ id, actor, header }) => {
+        await manageCalendars.delete(id, expectedVersion(header('if-match')), actor);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
