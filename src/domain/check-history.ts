@@ -1,4 +1,4 @@
-import { ExpectedSlots } from './expected-slots.js';
+import { type ExpectedSlot, ExpectedSlots } from './expected-slots.js';
 import { type Findings, type Rule } from './findings.js';
 import { doubleRunOf, pendingBound, type RecordedEvent, runningBound } from './recorded-run.js';
 import { type Era, isScheduling, policiesBetween } from './task-history.js';
@@ -17,6 +17,9 @@ export interface CheckedRange {
   readonly now: number;
 }
 
+const isLeftOut = ({ status, reason }: RecordedEvent): boolean =>
+  status === 'skipped' && reason === 'calendar';
+
 const text = (instant: number): string => new Date(instant).toISOString();
 
 /**
@@ -29,6 +32,8 @@ export class TaskCheck {
   events = 0;
   private readonly expected: ExpectedSlots;
   private coveredUntil = -Infinity;
+  /** The event that covers slots up to there. */
+  private covering: RecordedEvent | null = null;
   private doubt: { from: number; to: number; reason: string } | null = null;
 
   constructor(
@@ -69,7 +74,9 @@ export class TaskCheck {
       this.checkRun(event);
       this.checkSlot(event);
     }
-    this.coveredUntil = Math.max(this.coveredUntil, rangeEnd ?? slot);
+    if ((rangeEnd ?? slot) <= this.coveredUntil) return;
+    this.coveredUntil = rangeEnd ?? slot;
+    this.covering = event;
   }
 
   /** An event made by hand: no schedule expects it. */
@@ -84,16 +91,15 @@ export class TaskCheck {
     this.doubt = null;
   }
 
-  private judge({
-    slot,
-    windowMs,
-    withoutEvent,
-    isDoubtful,
-  }: NonNullable<ReturnType<ExpectedSlots['peek']>>): void {
+  private judge(expected: ExpectedSlot): void {
+    const { slot, windowMs, withoutEvent, isDoubtful } = expected;
     const isCovered = slot <= this.coveredUntil;
     if (!isCovered && slot + windowMs + SETTLE_MS > this.range.now) return;
     this.slots++;
-    if (isCovered) return;
+    if (isCovered) {
+      if (this.covering !== null) this.checkVerdict(expected, this.covering);
+      return;
+    }
     if (!isDoubtful) return this.violate('missing', { slot, id: null }, () => withoutEvent);
     if (this.doubt !== null && this.doubt.reason === withoutEvent) this.doubt.to = slot;
     else {
@@ -104,9 +110,11 @@ export class TaskCheck {
 
   private checkSlot(event: RecordedEvent): void {
     const { slot } = event;
-    const isExpected = this.expected.peek()?.slot === slot;
+    const expected = this.expected.peek();
+    const isExpected = expected?.slot === slot;
     if (isExpected) {
       this.slots++;
+      this.checkVerdict(expected, event);
       this.expected.advance();
     }
     if (slot <= this.coveredUntil)
@@ -119,6 +127,21 @@ export class TaskCheck {
       this.violate('unexpected', event, () => this.whyUnexpected(slot));
   }
 
+  /** Excluded slots end by the calendar's verdict, others by another one. */
+  private checkVerdict({ slot, isExcluded }: ExpectedSlot, event: RecordedEvent): void {
+    const { id, status } = event;
+    if (isExcluded === null || isExcluded === isLeftOut(event)) return;
+    if (!isExcluded)
+      return this.violate(
+        'missing',
+        { slot, id },
+        () => 'skipped by the calendar, which does not exclude it',
+      );
+    const rule = status === 'skipped' ? 'missing' : 'unexpected';
+    const other = `${status}${event.reason === null ? '' : ` (${event.reason})`}`;
+    this.violate(rule, { slot, id }, () => `the calendar excludes it, and its event is ${other}`);
+  }
+
   private checkWindow(event: RecordedEvent): void {
     const { slot, windowStart, windowEnd, firedAt, isMisfire, rangeEnd, status } = event;
     const report = (detail: string) => this.violate('outside_window', event, () => detail);
@@ -126,7 +149,7 @@ export class TaskCheck {
     const lastEnd = rangeEnd === null ? windowEnd : rangeEnd + (windowEnd - windowStart);
     if (windowStart < slot) report(`its window begins at ${text(windowStart)}, before the slot`);
     else if (firedAt < windowStart) report(`${at}, before its window began at ${text(windowStart)}`);
-    else if (!isMisfire && firedAt > windowEnd)
+    else if (!isMisfire && !isLeftOut(event) && firedAt > windowEnd)
       report(`${at}, after the window ended at ${text(windowEnd)}, and not recorded as a misfire`);
     else if (isMisfire && lastEnd >= firedAt)
       report(`${at} and recorded as a misfire, but the window of ${text(rangeEnd ?? slot)} was open`);

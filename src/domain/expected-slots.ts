@@ -10,12 +10,14 @@ export interface ExpectedSlot {
   readonly windowMs: number;
   /** What it means that it has none. */
   readonly withoutEvent: string;
+  /** The calendar leaves it out: its event is a verdict and no run. Null where the definitions that it may be of differ. */
+  readonly isExcluded: boolean | null;
   /** Without an event it is no violation: it cannot be told whether there should be one. */
   readonly isDoubtful: boolean;
 }
 
 /** Slots of one timetable, from `first`, itself a slot whatever the schedule says, to before `until`. */
-interface Span extends Omit<ExpectedSlot, 'slot'> {
+interface Span extends Omit<ExpectedSlot, 'slot' | 'isExcluded'> {
   readonly timetable: Timetable;
   readonly first: number;
   readonly until: number;
@@ -23,6 +25,7 @@ interface Span extends Omit<ExpectedSlot, 'slot'> {
 
 interface Head {
   readonly slot: number;
+  readonly isExcluded: boolean;
   readonly span: Span;
 }
 
@@ -55,7 +58,8 @@ export class ExpectedSlots {
   peek(): ExpectedSlot | null {
     const first = this.heads[0];
     if (first === undefined) return null;
-    const here = this.heads.filter(({ slot }) => slot === first.slot).map(({ span }) => span);
+    const heads = this.heads.filter(({ slot }) => slot === first.slot);
+    const here = heads.map(({ span }) => span);
     const strict = here.find(({ isDoubtful }) => !isDoubtful) ?? first.span;
     const { withoutEvent, isDoubtful } = strict;
     return {
@@ -63,6 +67,7 @@ export class ExpectedSlots {
       windowMs: Math.max(...here.map(({ windowMs }) => windowMs)),
       withoutEvent,
       isDoubtful,
+      isExcluded: heads.every(({ isExcluded }) => isExcluded === first.isExcluded) ? first.isExcluded : null,
     };
   }
 
@@ -83,7 +88,8 @@ export class ExpectedSlots {
   private put(slot: number | null, span: Span): void {
     if (slot === null || slot >= span.until || slot > this.to) return;
     const at = this.heads.findIndex((head) => head.slot > slot);
-    this.heads.splice(at < 0 ? this.heads.length : at, 0, { slot, span });
+    const isExcluded = new TaskSlots(span.timetable, this.times).exclusionOf(slot) !== null;
+    this.heads.splice(at < 0 ? this.heads.length : at, 0, { slot, isExcluded, span });
   }
 }
 

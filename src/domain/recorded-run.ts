@@ -1,5 +1,6 @@
 import { type LedgerKind, type Status } from './execution.js';
 import { type Policy } from './policy.js';
+import { type Reason } from './reason.js';
 import { planRetryDelayMs } from './retry-planner.js';
 import { type TriggerEvent } from './trigger.js';
 
@@ -21,6 +22,7 @@ export interface RecordedEvent extends Pick<
   'id' | 'taskId' | 'kind' | 'slot' | 'windowStart' | 'windowEnd' | 'firedAt' | 'isMisfire' | 'rangeEnd'
 > {
   readonly status: Status;
+  readonly reason: Reason | null;
   readonly attempt: number;
   /** Start of the first attempt, epoch ms. */
   readonly startedAt: number | null;

@@ -249,6 +249,7 @@ export function historyRepoSuite(name: string, open: StoreFactory): void {
           isMisfire: false,
           rangeEnd: null,
           status: 'fail',
+          reason: null,
           attempt: 2,
           startedAt: BASE + 600,
           steps: [

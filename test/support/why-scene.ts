@@ -13,7 +13,7 @@ import { BASE } from './builders.js';
 import { ClockIds } from './clock-ids.js';
 import { openMemoryStore } from './memory-store/memory-store.js';
 import { buildWorker } from './pools.js';
-import { type Store } from './store.js';
+import { auditOf, type Store } from './store.js';
 
 export const MINUTE = 60_000;
 /** The first slot of the scene's task, 08:05 in its zone; the task is made five minutes before, at `BASE`. */
@@ -56,6 +56,7 @@ export class WhyScene {
     const scene = new WhyScene(await openMemoryStore());
     const schedule = cronSchedule('*/5 * * * *', 'Asia/Shanghai');
     const task = createTask('task', definition({ schedule, ...overrides }), BASE);
+    await storeCalendar(scene.store, task);
     await scene.store.tasks.insert(task, scene.audit('task.create', null, task));
     return scene;
   }
@@ -122,4 +123,11 @@ export class WhyScene {
     if (this.redis === 'away') throw new AxError('unavailable', 'Redis is away');
     return this.redis === 'silent' ? new Promise<never>(() => undefined) : value;
   }
+}
+
+/** What a task's schedule refers to. */
+async function storeCalendar({ calendars }: Store, { schedule }: Task): Promise<void> {
+  if (schedule.type !== 'cron' || schedule.calendar === null) return;
+  const { version: _, ...calendar } = schedule.calendar.days.calendar;
+  await calendars.insert(calendar, ({ name }) => auditOf(name, 'calendar.create'));
 }

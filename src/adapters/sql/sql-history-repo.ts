@@ -1,4 +1,5 @@
 import { type LedgerKind, type Status } from '../../domain/execution.js';
+import { type Reason } from '../../domain/reason.js';
 import { type RecordedEvent, type RecordedStep } from '../../domain/recorded-run.js';
 import { isTaskId } from '../../domain/task.js';
 import { type KnownState, type TaskChange } from '../../domain/task-history.js';
@@ -30,6 +31,7 @@ interface EventRow {
   readonly is_misfire: number;
   readonly range_end: number | null;
   readonly status: Status | null;
+  readonly reason: Reason | null;
   readonly attempt: number | null;
   readonly started_at: number | null;
 }
@@ -47,7 +49,7 @@ const CHANGES = `subject = ? AND action IN ('task.create', 'task.update', 'task.
 /** Definitions may be large, so a few at a time. */
 const CHANGES_PER_READ = 50;
 const EVENTS = `SELECT e.id, e.task_id, e.kind, e.slot, e.window_start, e.window_end, e.fired_at, e.is_misfire, e.range_end,
-  x.status, x.attempt, x.started_at FROM trigger_event e LEFT JOIN execution_log x ON x.id = e.id`;
+  x.status, x.reason, x.attempt, x.started_at FROM trigger_event e LEFT JOIN execution_log x ON x.id = e.id`;
 /** The kinds that tell whether a run began, or why it has not yet. */
 const STEP_KINDS = `'waiting', 'precheck_failed', 'claimed', 'reclaimed', 'attempt_started', 'attempt_failed', 'handed_back', 'republished', 'finished'`;
 
@@ -193,6 +195,7 @@ async function recordedEvents(sql: Statements, rows: readonly EventRow[]): Promi
     isMisfire: row.is_misfire === 1,
     rangeEnd: row.range_end,
     status: row.status ?? 'pending',
+    reason: row.reason,
     attempt: row.attempt ?? 0,
     startedAt: row.started_at,
     steps: steps.get(row.id) ?? [],

@@ -92,16 +92,18 @@ interface WalkedMinute {
 }
 
 /**
- * Every minute that an expression names has the same seconds; so one is walked, and of the others that no bound cuts and no change of the
- * clocks touches only the first slot is looked for.
+ * Every minute that an expression names has the same seconds; so one is walked, and of the others that no bound and no excluded time cuts,
+ * and that no change of the clocks touches, only the first slot is looked for. What a calendar excludes does not start.
  */
 function addCron(list: BeatList, schedule: CronSchedule, from: number, end: number): void {
   const begin = Math.max(from, schedule.startAt ?? from);
   let model: WalkedMinute | null = null;
   const times = new FireTimes(false);
-  for (let slot = times.next(schedule, from - 1); slot !== null && slot < end;) {
+  const edges = schedule.calendar?.days.excludedTimes.flatMap(({ from: a, to: b }) => [a, b]) ?? [];
+  const hasWholeMinutes = edges.every((edge) => edge % MINUTE_MS === 0);
+  for (let slot = times.nextFiring(schedule, from - 1, end - 1); slot !== null;) {
     const until = minuteEnd(slot);
-    const isWhole = until <= end && until - MINUTE_MS >= begin;
+    const isWhole = hasWholeMinutes && until <= end && until - MINUTE_MS >= begin;
     // A minute with one start is what the search for the next slot finds by itself.
     const isLikeModel =
       isWhole && model !== null && (model.starts === 1 || times.noteOf(schedule, slot) === null);
@@ -109,7 +111,7 @@ function addCron(list: BeatList, schedule: CronSchedule, from: number, end: numb
       isLikeModel && model !== null ? model : walkMinute(list, schedule, slot, Math.min(until, end), times);
     if (model === null && isWhole && times.noteOf(schedule, slot) === null) model = minute;
     list.add(slot, slot + minute.spanMs, minute.starts);
-    slot = times.next(schedule, minute.starts === 1 ? slot : until - 1);
+    slot = times.nextFiring(schedule, minute.starts === 1 ? slot : until - 1, end - 1);
   }
 }
 
@@ -122,10 +124,10 @@ function walkMinute(
 ): WalkedMinute {
   let last = first;
   let starts = 1;
-  for (let slot = times.next(schedule, first); slot !== null && slot < until; starts++) {
+  for (let slot = times.nextFiring(schedule, first, until - 1); slot !== null; starts++) {
     list.gapMs = Math.min(list.gapMs, slot - last);
     last = slot;
-    slot = times.next(schedule, slot);
+    slot = times.nextFiring(schedule, slot, until - 1);
   }
   return { starts, spanMs: last - first };
 }

@@ -159,8 +159,7 @@ function startsIn(task: ForecastTask, at: number, times: FireTimes): boolean {
   const { schedule } = task;
   if (schedule.type !== 'once' && schedule.jitterSec > 0)
     return startsOf(task, at, at + MINUTE_MS).starts.length > 0;
-  const slot = times.next(schedule, at - 1);
-  return slot !== null && slot < at + MINUTE_MS;
+  return times.nextFiring(schedule, at - 1, at + MINUTE_MS - 1) !== null;
 }
 
 /** Jitter moves the starts of each task in its own way. */

@@ -62,8 +62,8 @@ const SKIPPED: Readonly<Record<string, readonly [WhyCode, string]>> = {
 function skipped({ execution, ledger, say }: ExecutionCase): Verdict {
   const { event, reason, message, finishedAt } = execution;
   const detail = lastOf(ledger, 'finished')?.detail ?? {};
+  const range = event.rangeEnd === null ? '' : ` with all slots up to ${say(event.rangeEnd)}`;
   if (reason === 'misfire') {
-    const range = event.rangeEnd === null ? '' : ` with all slots up to ${say(event.rangeEnd)}`;
     const text = `was missed and skipped${range}, as decided at ${say(event.firedAt)}${said(message)}`;
     return { code: 'misfire_skipped', text, evidence: { ...detail, range_end: event.rangeEnd } };
   }
@@ -71,5 +71,5 @@ function skipped({ execution, ledger, say }: ExecutionCase): Verdict {
     'skipped',
     `was skipped (${reason})`,
   ];
-  return { code, text: `${text}${atTime(say, finishedAt)}${said(message)}`, evidence: detail };
+  return { code, text: `${text}${range}${atTime(say, finishedAt)}${said(message)}`, evidence: detail };
 }

@@ -1,7 +1,10 @@
+import { type Exclusion } from '../calendar-use.js';
+import { exclusionEvidence, exclusionWords } from '../calendar-words.js';
 import { ExpectedSlots } from '../expected-slots.js';
 import { scheduleWords } from '../schedule-words.js';
-import { type Schedule } from '../schedule.js';
+import { FireTimes, type Schedule } from '../schedule.js';
 import { type Era } from '../task-history.js';
+import { TaskSlots } from '../timetable.js';
 import { isKnown, type KnownEra, slotAfter, slotBefore, windowOf } from './subject.js';
 import { type LiveFacts, type Say, type Why } from './why.js';
 
@@ -32,18 +35,30 @@ export function explainSlot(slotCase: SlotCase): Why {
   if (!isKnown(era)) return unknown(slot, `${say(instant)}: ${era?.reason ?? 'nothing is recorded'}`);
   if (slot === null) return notDue(slotCase, era);
   const { start } = windowOf(slotCase.taskId, slot, era);
-  if (start > slotCase.now) return notDueYet(slotCase, slot, start);
+  const isToCome = start > slotCase.now;
+  const exclusion = new TaskSlots(era.state, new FireTimes()).exclusionOf(slot);
+  if (exclusion !== null && (isToCome || (isUndecided(slot, era) && era.until === Infinity)))
+    return excluded(slotCase, slot, exclusion, isToCome);
+  if (isToCome) return notDueYet(slotCase, slot, start);
   return withoutEvent(slotCase, slot, era);
+}
+
+const isUndecided = (slot: number, { undecidedSlot }: KnownEra): boolean =>
+  undecidedSlot !== null && undecidedSlot <= slot;
+
+function excluded({ say, eras }: SlotCase, slot: number, exclusion: Exclusion, isToCome: boolean): Why {
+  const summary = `The slot of ${say(slot)} ${isToCome ? 'will not run' : 'does not run'}: ${exclusionWords(exclusion)}.`;
+  const evidence = { ...exclusionEvidence(exclusion), slot_after: slotAfter(slot, eras) };
+  return { code: 'calendar_excluded', slot, summary, evidence };
 }
 
 function withoutEvent(slotCase: SlotCase, slot: number, era: KnownEra): Why {
   const { taskId, eras, now, say } = slotCase;
-  const isUndecided = era.undecidedSlot !== null && era.undecidedSlot <= slot;
   const expected = new ExpectedSlots(eras, slot, slot).peek();
   if (expected === null) {
     const next = eras.indexOf(era) + 1;
     const isOver = eras[next]?.state === 'absent' || isOff(eras[next]);
-    return isUndecided && isOver ? givenUp(slotCase, slot, next) : notDue(slotCase, era);
+    return isUndecided(slot, era) && isOver ? givenUp(slotCase, slot, next) : notDue(slotCase, era);
   }
   const { start, end } = windowOf(taskId, slot, era);
   const evidence = {
@@ -52,7 +67,7 @@ function withoutEvent(slotCase: SlotCase, slot: number, era: KnownEra): Why {
     window_end: end,
     next_trigger_time: era.undecidedSlot,
   };
-  if (isUndecided && era.until === Infinity)
+  if (isUndecided(slot, era) && era.until === Infinity)
     return notDecided(slotCase, slot, { ...evidence, late_ms: now - start });
   if (expected.isDoubtful) return unknown(slot, `${say(slot)}: ${expected.withoutEvent}`, evidence);
   const summary = `The slot of ${say(slot)} was due and has neither an event nor a misfire verdict: ax lost it, or its rows were removed.`;

@@ -68,12 +68,13 @@ export function slotBefore(at: number, eras: readonly Era[]): number | null {
   return null;
 }
 
-/** The first slot after `at` that an enabled definition has; null if there is none. */
+/** The first slot after `at` that an enabled definition has and no calendar excludes; null if there is none. */
 export function slotAfter(at: number, eras: readonly Era[]): number | null {
   for (const era of eras) {
     if (era.until <= at || !isScheduling(era)) continue;
-    const slot = new TaskSlots(era.state, new FireTimes()).next(Math.max(at, era.since - 1));
-    if (slot !== null && slot < era.until) return slot;
+    const slots = new TaskSlots(era.state, new FireTimes());
+    const slot = slots.nextFiring(Math.max(at, era.since - 1), era.until - 1);
+    if (slot !== null) return slot;
   }
   return null;
 }

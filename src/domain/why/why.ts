@@ -6,6 +6,7 @@ export const WHY_CODES = [
   'deleted',
   'disabled',
   'outside_bounds',
+  'calendar_excluded',
   // due, and no event
   'not_decided',
   'dispatch_paused',

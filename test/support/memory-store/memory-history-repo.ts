@@ -87,10 +87,10 @@ export class MemoryHistoryRepo implements HistoryRepo {
         const { attempt } = recordOf(detail_json);
         return { ...step, attempt: typeof attempt === 'number' ? attempt : null };
       });
-    const { status = 'pending', attempt = 0 } = report ?? {};
+    const { status = 'pending', reason = null, attempt = 0 } = report ?? {};
     return {
       ...{ id, taskId, kind, slot, windowStart, windowEnd, firedAt, isMisfire, rangeEnd },
-      ...{ status, attempt, startedAt, steps },
+      ...{ status, reason, attempt, startedAt, steps },
     };
   }
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Schedule } from '../../../src/domain/schedule.js';
 import { BASE } from '../../support/builders.js';
+import { buildUse } from '../../support/calendars.js';
 import { cronSchedule, intervalSchedule, policyOf } from './definition.js';
 import { TaskScene } from './history-scene.js';
 
@@ -10,6 +11,14 @@ const anyPunctual: fc.Arbitrary<Schedule> = fc.oneof(
   fc
     .constantFrom('* * * * *', '*/20 * * * * *', '7 */2 * * * *', '3,4,30 * * * *')
     .map((expr) => cronSchedule(expr, 'Asia/Kathmandu')),
+  fc
+    .constantFrom<[version: number, from: string, to: string]>(
+      [1, '00:03:00', '00:09:00'],
+      [2, '00:06:00', '00:20:00'],
+      [3, '00:00:00', '24:00:00'],
+    )
+    .map(([version, from, to]) => buildUse({ version, weekend: [], excludedTimes: [{ from, to }] }))
+    .map((calendar) => cronSchedule('* * * * *', 'UTC', { calendar })),
   fc
     .record({ endAt: fc.integer({ min: BASE + 1_000_000, max: BASE + 3_000_000 }) })
     .map((bounds) => cronSchedule('* * * * *', 'UTC', bounds)),

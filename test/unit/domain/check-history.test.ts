@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { SETTLE_MS } from '../../../src/domain/check-history.js';
 import { type Findings, MAX_LISTED } from '../../../src/domain/findings.js';
 import { BASE } from '../../support/builders.js';
+import { buildUse } from '../../support/calendars.js';
 import { cronSchedule, intervalSchedule, policyOf } from './definition.js';
 import { recorded, TaskScene } from './history-scene.js';
 
@@ -40,6 +41,75 @@ describe('TaskCheck', () => {
       .sleepUntil(BASE + HOUR)
       .check();
     expect([found(result), doubted(result), result.slots]).toEqual([[], [], 20]);
+  });
+
+  describe('with a calendar', () => {
+    /** Of every hour the minutes 10 to 19 are left out, for one hour. */
+    const schedule = cronSchedule('* * * * *', 'UTC', {
+      calendar: buildUse({ weekend: [], excludedTimes: [{ from: '00:10:00', to: '00:20:00' }] }),
+    });
+    const minute = (n: number) => BASE + n * MINUTE;
+    beforeEach(() => {
+      scene = new TaskScene().create({ schedule }).runUntil(BASE + 30 * MINUTE);
+    });
+
+    it('finds nothing where excluded slots have their verdict, in time or late', () => {
+      expect(found(scene.check())).toEqual([]);
+      scene.sleepUntil(BASE + 2 * HOUR).runUntil(BASE + 3 * HOUR);
+      scene.edit({ schedule: { ...schedule, calendar: null } }).runUntil(BASE + 4 * HOUR);
+      expect(found(scene.check())).toEqual([]);
+    });
+
+    it('a range after an outage is clean, too', () => {
+      scene = new TaskScene()
+        .create({ schedule })
+        .sleepUntil(BASE + HOUR)
+        .runUntil(BASE + 2 * HOUR);
+      expect(scene.events.map(({ reason, rangeEnd }) => [reason, rangeEnd]).slice(0, 3)).toEqual([
+        ['misfire', minute(9)],
+        ['calendar', minute(19)],
+        ['misfire', minute(58)],
+      ]);
+      expect(found(scene.check())).toEqual([]);
+    });
+
+    it('a run of an excluded slot', () => {
+      alter(minute(12), { status: 'success', reason: null });
+      expect(found(scene.check())).toEqual([['unexpected', minute(12)]]);
+    });
+
+    it('an excluded slot without a verdict, or with another one', () => {
+      drop(minute(13));
+      alter(minute(14), { reason: 'overlap' });
+      expect(found(scene.check())).toEqual([
+        ['missing', minute(13)],
+        ['missing', minute(14)],
+      ]);
+    });
+
+    it('a verdict of the calendar over a slot that it does not exclude', () => {
+      alter(minute(25), { status: 'skipped', reason: 'calendar' });
+      expect(found(scene.check())).toEqual([['missing', minute(25)]]);
+      drop(minute(20), minute(21));
+      alter(minute(19), { rangeEnd: minute(21) });
+      expect(found(scene.check())).toEqual([
+        ['missing', minute(20)],
+        ['missing', minute(21)],
+        ['missing', minute(25)],
+      ]);
+    });
+
+    it('a range of missed slots over excluded ones', () => {
+      for (let n = 10; n < 20; n++) drop(minute(n));
+      alter(minute(9), {
+        rangeEnd: minute(19),
+        status: 'skipped',
+        reason: 'misfire',
+        isMisfire: true,
+        firedAt: minute(29),
+      });
+      expect(scene.check().countOf('missing')).toBe(10);
+    });
   });
 
   describe('missing', () => {

@@ -25,6 +25,7 @@ export function recorded(slot: number, overrides: Partial<RecordedEvent> = {}): 
     isMisfire: false,
     rangeEnd: null,
     status: 'success',
+    reason: null,
     attempt: 1,
     startedAt: firedAt + 3,
     steps: [
@@ -129,9 +130,10 @@ export class TaskScene {
       const rangeEnd = skipped.to === skipped.from ? null : skipped.to;
       const skip = {
         firedAt: now,
-        isMisfire: true,
+        isMisfire: skipped.reason === 'misfire',
         rangeEnd,
         status: 'skipped',
+        reason: skipped.reason,
         startedAt: null,
         steps: [],
       } as const;

@@ -11,6 +11,7 @@ import { type TriggerEvent } from '../../../../src/domain/trigger.js';
 import { WHY_CODES, type WhyCode } from '../../../../src/domain/why/why.js';
 import { type Reason } from '../../../../src/domain/reason.js';
 import { BASE, buildEvent, buildMessage } from '../../../support/builders.js';
+import { buildUse } from '../../../support/calendars.js';
 import { buildWorker } from '../../../support/pools.js';
 import { auditOf } from '../../../support/store.js';
 import { MINUTE, SAID, SLOT, WhyScene } from '../../../support/why-scene.js';
@@ -18,6 +19,11 @@ import { cronSchedule, policyOf } from '../../domain/definition.js';
 
 const HOUR = 60 * MINUTE;
 const RETRIES = policyOf({ isIdempotent: true, retryCount: 2, retryIntervalSec: 60 });
+
+/** Monday, the day of the scene, is a holiday. */
+const newYear = cronSchedule('*/5 * * * *', 'Asia/Shanghai', {
+  calendar: buildUse({ holidays: [{ date: '2026-01-05', name: '元旦' }] }),
+});
 
 const outcome = (overrides: Partial<Outcome> = {}): Outcome => ({
   status: 'fail',
@@ -111,6 +117,23 @@ const CASES: Readonly<
       evidence: { start_at: SLOT + MINUTE },
     };
   },
+  calendar_excluded: async () => {
+    const scene = await WhyScene.open({ schedule: newYear });
+    const says = [SAID, '2026-01-05 (元旦) is left out by version 1 of calendar works, rule workdays'];
+    const evidence = {
+      calendar: 'works',
+      calendar_rule: 'workdays',
+      excluded_date: '2026-01-05',
+      day_name: '元旦',
+    };
+    const ahead = await scene.why();
+    expect(ahead).toMatchObject({
+      code: 'calendar_excluded',
+      next: SLOT + 24 * HOUR - 5 * MINUTE - 8 * HOUR,
+    });
+    expect(ahead.summary).toContain('will not run');
+    return { why: await scene.at(SLOT + 10).why(), says: [...says, 'does not run'], evidence };
+  },
   not_decided: async () => {
     const why = await (await WhyScene.open()).at(SLOT + 3000).why();
     return { why, says: [SAID, 'due for 3 s'], evidence: { next_trigger_time: SLOT, late_ms: 3000 } };
@@ -145,10 +168,18 @@ const CASES: Readonly<
     const evidence = { range_end: SLOT + 15 * MINUTE, policy: 'skip', slots: 4 };
     return { why: await scene.why(), says: ['with all slots up to 2026-01-05 08:20:00'], evidence };
   },
-  calendar: async () => ({
-    why: await skipped('calendar' as Reason, 'calendar cn-holidays: New Year'),
-    says: ['left out by the calendar', 'cn-holidays'],
-  }),
+  calendar: async () => {
+    const scene = await WhyScene.open({ schedule: newYear });
+    await scene.at(SLOT + 12 * MINUTE).tick();
+    const says = [
+      SAID,
+      'with all slots up to 2026-01-05 08:15:00',
+      '2026-01-05 (元旦) is left out by version 1',
+    ];
+    const evidence = { calendar: 'works', excluded_date: '2026-01-05', from: SLOT, to: SLOT + 10 * MINUTE };
+    expect(await scene.why(SLOT + 10 * MINUTE)).toMatchObject({ code: 'calendar', slot: SLOT });
+    return { why: await scene.why(), says, evidence };
+  },
   duplicate_refused: async () => {
     const scene = await WhyScene.open();
     await scene.apply(duplicateVerdict(await scene.fire(), SLOT + 20, 'coordinator-2'));

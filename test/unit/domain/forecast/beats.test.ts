@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { beatsOf } from '../../../../src/domain/forecast/beats.js';
 import { addRuns, Load } from '../../../../src/domain/forecast/load.js';
 import { FireTimes, type Schedule } from '../../../../src/domain/schedule.js';
+import { buildUse, listed } from '../../../support/calendars.js';
 import { anyCron } from '../any-cron.js';
 import { cronSchedule, intervalSchedule } from '../definition.js';
 
@@ -13,12 +14,26 @@ const BASE = Date.UTC(2026, 2, 7);
 const near = fc.integer({ min: BASE - 40 * HOUR, max: BASE + 40 * HOUR });
 const zones = ['UTC', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu'];
 
+/** One cuts minutes in two. */
+const ODD_TIMES = buildUse({
+  weekend: [],
+  excludedTimes: [
+    { from: '01:00:30', to: '01:10:20' },
+    { from: '08:30:00', to: '17:00:07' },
+  ],
+});
+const WEEKENDS = buildUse({ holidays: listed('2026-03-09') });
+
 const anySchedule: fc.Arbitrary<Schedule> = fc
   .tuple(
     fc.oneof(
       fc
         .tuple(fc.boolean(), fc.constantFrom(...zones))
-        .chain(([hasSeconds, zone]) => anyCron({ hasSeconds }).map(({ expr }) => cronSchedule(expr, zone))),
+        .chain(([hasSeconds, zone]) =>
+          fc
+            .tuple(anyCron({ hasSeconds }), fc.constantFrom(null, null, ODD_TIMES, WEEKENDS))
+            .map(([{ expr }, calendar]) => cronSchedule(expr, zone, { calendar })),
+        ),
       fc
         .tuple(fc.integer({ min: 1, max: 20_000 }), near)
         .map(([sec, anchor]) => intervalSchedule(sec, anchor)),
@@ -32,7 +47,7 @@ function walk(schedule: Schedule, from: number, to: number): number[] {
   const times = new FireTimes();
   const slots: number[] = [];
   for (let slot = times.next(schedule, from - 1); slot !== null && slot < to;) {
-    slots.push(slot);
+    if (times.exclusionOf(schedule, slot) === null) slots.push(slot);
     slot = times.next(schedule, slot);
   }
   return slots;
