@@ -7,7 +7,7 @@ import { replanTask, type Task } from '../../src/domain/task.js';
 import { ManageCalendars } from '../../src/application/calendars/manage-calendars.js';
 import { type CalendarChange } from '../../src/ports/calendar-repo.js';
 import { BASE, buildTask } from '../support/builders.js';
-import { buildCalendar, listed } from '../support/calendars.js';
+import { buildCalendar, definitionOf, listed } from '../support/calendars.js';
 import { fireAll } from '../support/deciding.js';
 import { auditOf, type Store, type StoreFactory } from '../support/store.js';
 
@@ -25,7 +25,7 @@ export function calendarRepoSuite(name: string, open: StoreFactory): void {
     afterAll(() => store.close());
 
     const insert = (overrides: Partial<Calendar> = {}): Promise<Calendar> => {
-      const { version: _, ...definition } = buildCalendar(overrides);
+      const definition = definitionOf(buildCalendar(overrides));
       return store.calendars.insert(definition, (calendar) => auditOf(calendar.name, 'calendar.create'));
     };
     const hourly = (calendar: Calendar, rule: 'workdays' | 'skip_holidays' = 'workdays'): Schedule => ({
@@ -41,7 +41,7 @@ export function calendarRepoSuite(name: string, open: StoreFactory): void {
     const refusal = (work: Promise<unknown>) => work.then(() => 'was taken', codeOf);
     const wakeup = { notify: async () => undefined, subscribe: () => () => undefined };
     const replace = (overrides: Partial<Calendar>, expectedVersion: number | null = null) => {
-      const { version: _, ...definition } = buildCalendar(overrides);
+      const definition = definitionOf(buildCalendar(overrides));
       const manage = new ManageCalendars({ calendars: store.calendars, wakeup, clock: store.clock });
       return manage.replace(expectedVersion, definition, ACTOR);
     };

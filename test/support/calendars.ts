@@ -1,6 +1,6 @@
 import { CalendarDays } from '../../src/domain/calendar-days.js';
 import { type CalendarRule, type CalendarShift, CalendarUse } from '../../src/domain/calendar-use.js';
-import { type Calendar, type CalendarDay } from '../../src/domain/calendar.js';
+import { type Calendar, type CalendarDay, type CalendarDefinition } from '../../src/domain/calendar.js';
 
 export const listed = (...dates: readonly string[]): CalendarDay[] =>
   dates.map((date) => ({ date, name: null }));
@@ -16,6 +16,25 @@ export const buildCalendar = (overrides: Partial<Calendar> = {}): Calendar => ({
   knownUntil: null,
   version: 1,
   ...overrides,
+});
+
+/** What its owner says of it. */
+export const definitionOf = ({
+  name,
+  description,
+  weekend,
+  holidays,
+  workdays,
+  excludedTimes,
+  knownUntil,
+}: Calendar): CalendarDefinition => ({
+  name,
+  description,
+  weekend,
+  holidays,
+  workdays,
+  excludedTimes,
+  knownUntil,
 });
 
 export const buildUse = (

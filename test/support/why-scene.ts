@@ -10,6 +10,7 @@ import { type RunState } from '../../src/ports/queue.js';
 import { type WorkerAnnouncement } from '../../src/ports/worker-registry.js';
 import { cronSchedule, definition } from '../unit/domain/definition.js';
 import { BASE } from './builders.js';
+import { definitionOf } from './calendars.js';
 import { ClockIds } from './clock-ids.js';
 import { openMemoryStore } from './memory-store/memory-store.js';
 import { buildWorker } from './pools.js';
@@ -128,6 +129,6 @@ export class WhyScene {
 /** What a task's schedule refers to. */
 async function storeCalendar({ calendars }: Store, { schedule }: Task): Promise<void> {
   if (schedule.type !== 'cron' || schedule.calendar === null) return;
-  const { version: _, ...calendar } = schedule.calendar.days.calendar;
+  const calendar = definitionOf(schedule.calendar.days.calendar);
   await calendars.insert(calendar, ({ name }) => auditOf(name, 'calendar.create'));
 }

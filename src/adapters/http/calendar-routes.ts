@@ -64,19 +64,20 @@ export function calendarRoutes({
       method: 'put',
       path: '/calendars/:id',
       query: NO_QUERY,
-      handle: async ({ id, body, actor, header }) => {
-        const { definition, version } = calendarDraft(body, id);
-        const ifMatch = header('if-match');
+      handle: async (request) => {
+        const { definition, version } = calendarDraft(request.body, request.id);
+        const ifMatch = request.header('if-match');
         const expected = ifMatch === undefined ? version : expectedVersion(ifMatch);
-        return reply(await manageCalendars.replace(expected, definition, actor));
+        return reply(await manageCalendars.replace(expected, definition, request.actor));
       },
     }),
     route({
       method: 'delete',
       path: '/calendars/:id',
       query: NO_QUERY,
-      handle: async ({ id, actor, header }) => {
-        await manageCalendars.delete(id, expectedVersion(header('if-match')), actor);
+      handle: async (request) => {
+        const expected = expectedVersion(request.header('if-match'));
+        await manageCalendars.delete(request.id, expected, request.actor);
         return { status: 204 };
       },
     }),

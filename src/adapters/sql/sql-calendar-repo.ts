@@ -129,8 +129,7 @@ export class SqlCalendarRepo implements CalendarRepo {
   }
 
   private async write(sql: Statements, { name, version, ...body }: Calendar, isNew: boolean): Promise<void> {
-    const { instant } = sql.dialect;
-    const row = [version, 0, body.knownUntil, instant(this.db.clock.now())];
+    const row = [version, 0, body.knownUntil, sql.dialect.instant(this.db.clock.now())];
     if (isNew)
       await sql.insert(
         'calendar',

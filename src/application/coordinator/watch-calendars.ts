@@ -46,6 +46,7 @@ export class WatchCalendars {
       const seconds = endOfKnown(knownUntil) / 1000;
       metrics.gauge('calendar_known_until_timestamp_seconds', { calendar: name }, seconds);
     }
+    for (const name of this.told.keys()) if (!ends.some((end) => end.name === name)) this.told.delete(name);
     for (const end of ends) this.tell(end);
   }
 
