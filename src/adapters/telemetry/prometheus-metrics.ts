@@ -11,7 +11,7 @@ import { COUNTERS } from './counter-definitions.js';
 import { GAUGES } from './gauge-definitions.js';
 import { HISTOGRAMS } from './histogram-definitions.js';
 import { isOfTask, type Scope } from './metric-definition.js';
-import { openMetricsOf } from './open-metrics.js';
+import { openMetricsOf, textOf } from './open-metrics.js';
 import { processMetrics } from './process-metrics.js';
 import { type SeriesLimits, TaskSeries } from './task-series.js';
 
@@ -135,7 +135,7 @@ export class PrometheusMetrics implements Metrics {
   async exposition(accept = ''): Promise<Exposition> {
     this.gauge('metrics_tasks', {}, this.series.size);
     const registry = accept.includes('application/openmetrics-text') ? this.openMetrics : this.text;
-    return { contentType: registry.contentType, body: await registry.metrics() };
+    return { contentType: registry.contentType, body: await textOf(registry) };
   }
 
   private bounded({ isOfTask: hasTask }: Kept<unknown>, labels: Labels): Labels {
