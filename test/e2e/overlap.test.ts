@@ -66,6 +66,7 @@ describe('overlapping and cancelled runs on MySQL, Redis and two workers', () =>
   beforeAll(async () => {
     await target.start();
     target.answers.set('/slow', { status: 200, ms: RUN_MS });
+    target.answers.set('/brief', { status: 200, ms: 400 });
     target.answers.set('/long', { status: 200, ms: LONG_MS });
     target.answers.set('/failing', { status: 500, ms: 0 });
     target.answers.set('/receipt', { status: 202, ms: 0 });
@@ -140,6 +141,28 @@ describe('overlapping and cancelled runs on MySQL, Redis and two workers', () =>
     expect(replaced.every((verdict) => ['fail replaced', 'skipped overlap'].includes(verdict))).toBe(true);
     const order = (await all('queue')).sort((a, b) => a.schedule_at - b.schedule_at).map(({ id }) => id);
     expect(target.called.filter((id) => order.includes(id))).toEqual(order);
+  }, 150_000);
+
+  it('slots of a second that reach a worker all at once, runs of 400 ms, policy skip: none is skipped', async () => {
+    const start = Math.ceil(Date.now() / 1000) * 1000 + 1000;
+    const end = start + (SLOTS - 1) * 1000;
+    await create('bunched', '/brief', {
+      ...{ interval: 1, start_at: start, end_at: end, window_sec: 600, pool: 'away' },
+    });
+    await until('all are fired', async () => (await all('bunched')).length === SLOTS, 60_000);
+    await cluster.serve('worker', { AX_POOLS: 'away' });
+    await until(
+      'all to be success',
+      async () => (await all('bunched')).every(({ status }) => status === 'success'),
+      60_000,
+    );
+    const inOrder = (await all('bunched')).sort((a, b) => a.schedule_at - b.schedule_at).map(({ id }) => id);
+    expect(target.called.filter((id) => inOrder.includes(id))).toEqual(inOrder);
+    expect(target.peaks.get('bunched')).toBe(1);
+    const { ledger } = (
+      await ax.api<{ ledger: { kind: string }[] }>('GET', `/api/executions/${inOrder.at(-1)}`)
+    ).json;
+    expect(ledger.map(({ kind }) => kind)).toContain('waiting');
   }, 150_000);
 
   it('a cancel ends a run in every state, for good', async () => {
