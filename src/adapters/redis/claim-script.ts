@@ -13,7 +13,7 @@ import { PAYLOAD } from './stream-scripts.js';
  * This file holds the first step, held-claim-scripts.ts those of a claim, stop-scripts.ts the last one.
  *
  * KEYS run, running, queue, results, waiting, stops
- * ARGV event id, worker, generation floor, pool, entry, prefix of queue keys, channel of stops, group, ttl ms, max_concurrent, slot,
+ * ARGV event id, mark, worker, generation floor, pool, entry, prefix of queue keys, channel of stops, group, ttl ms, max_concurrent, slot,
  * overlap policy, most that wait, when it was due, until when a claim of it may join the line under 'skip', report for a first claim
  * or '', report for one that joins the line or ''
  * result {'claimed', generation, 1 = saturated, reason of a stop or '', previous worker or '', its generation, attempt, failures,
@@ -23,7 +23,7 @@ import { PAYLOAD } from './stream-scripts.js';
  */
 export const CLAIM = `
 local RUN, RUNNING, QUEUE, RESULTS, WAITING, STOPS = unpack(KEYS)
-local ID, WORKER, FLOOR, POOL, ENTRY, QUEUES, CHANNEL, GROUP, TTL, LIMIT, SLOT, OVERLAP, MOST, DUE, JOINS_UNTIL, BEGUN, JOINED = unpack(ARGV)
+local ID, MARK, WORKER, FLOOR, POOL, ENTRY, QUEUES, CHANNEL, GROUP, TTL, LIMIT, SLOT, OVERLAP, MOST, DUE, JOINS_UNTIL, BEGUN, JOINED = unpack(ARGV)
 local at = {running = RUNNING, waiting = WAITING, queues = QUEUES}
 local now, limit, member = nowMs(), tonumber(LIMIT), memberOf(ID, RUN)
 
@@ -59,10 +59,10 @@ end
 
 -- Whether a place was free when this run was due: then nothing but what ax made late is in its way.
 local function wasFree()
-  local before = 0
+  local before, keys = 0, string.match(RUN, '^(.*:)%a+:%-?%d+$')
   for _, other in ipairs(redis.call('ZRANGE', RUNNING, 0, -1)) do
     local key = string.match(other, ' (.+)$')
-    local since = key and redis.call('HGET', key, 'since') or 0
+    local since = key and redis.call('HGET', keys .. key, 'since') or 0
     if tonumber(since) < tonumber(DUE) then before = before + 1 end
     if before >= limit then return false end
   end
@@ -96,7 +96,7 @@ end
 local previous = run or {}
 local stop = redis.call('HGET', STOPS, ID) or ''
 redis.call('ZREMRANGEBYSCORE', RUNNING, '-inf', now)
-local isMarked = redis.call('ZREM', RUNNING, ID, member) > 0
+local isMarked = redis.call('ZREM', RUNNING, ID, MARK) > 0
 local inLine, ahead = redis.call('ZCARD', WAITING), 0
 local isNew = inLine == 0 or not redis.call('ZSCORE', WAITING, member)
 if inLine > 0 then
@@ -130,7 +130,7 @@ local ends, marked, began = now + TTL, 0, 0
 local since = isMarked and redis.call('HGET', RUN, 'since') or now
 if stop == '' and hasRoom then
   marked = 1
-  redis.call('ZADD', RUNNING, math.max(ends, awaiting), member)
+  redis.call('ZADD', RUNNING, math.max(ends, awaiting), MARK)
   redis.call('PEXPIRE', RUNNING, ${RUN_KEEP_MS})
   if not previous.worker and BEGUN ~= '' then
     redis.call('XADD', RESULTS, '*', '${PAYLOAD}', BEGUN)

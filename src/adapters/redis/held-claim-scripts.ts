@@ -6,13 +6,12 @@ import { PAYLOAD } from './stream-scripts.js';
 /**
  * What a held claim may do; the states are in claim-script.ts. A call by a claim compares id, worker and generation, so a claim that was
  * overtaken can change nothing any more. Each is the source of a ScriptBatch, with
- * KEYS run, running, queue, results, waiting, stops · ARGV event id, worker, generation, pool, entry, prefix of queue keys, group, …
+ * KEYS run, running, queue, results, waiting, stops · ARGV event id, mark, worker, generation, pool, entry, prefix of queue keys, group, …
  */
 const HELD_LUA = `
 local RUN, RUNNING, QUEUE, RESULTS, WAITING, STOPS = unpack(KEYS)
-local ID, WORKER, GENERATION, POOL, ENTRY, QUEUES, GROUP = unpack(ARGV)
+local ID, MARK, WORKER, GENERATION, POOL, ENTRY, QUEUES, GROUP = unpack(ARGV)
 local at = {running = RUNNING, waiting = WAITING, queues = QUEUES}
-local mark = memberOf(ID, RUN)
 
 local function isOurs(run)
   return run and run.id == ID and run.worker == WORKER and run.generation == GENERATION
@@ -31,7 +30,7 @@ end
 
 -- A mark outlives its claim while the target works on and its receipt is awaited.
 local function keepMark(awaiting)
-  redis.call('ZADD', RUNNING, 'XX', 'GT', awaiting, mark)
+  redis.call('ZADD', RUNNING, 'XX', 'GT', awaiting, MARK)
 end
 
 local function queueReport(report)
@@ -47,16 +46,16 @@ export const RENEW_CLAIM = `
 ${HELD_LUA}
 local now, run = nowMs(), held(readRun(RUN))
 if not run then return 0 end
-local ends = now + ARGV[8]
+local ends = now + ARGV[9]
 if run.marked == '1' then
-  if run.limit and not redis.call('ZSCORE', RUNNING, mark) then
+  if run.limit and not redis.call('ZSCORE', RUNNING, MARK) then
     redis.call('ZREMRANGEBYSCORE', RUNNING, '-inf', now)
     if redis.call('ZCARD', RUNNING) >= tonumber(run.limit) then
       redis.call('HSET', RUN, 'state', 'queued')
       return 0
     end
   end
-  redis.call('ZADD', RUNNING, math.max(ends, tonumber(run.awaiting or 0)), mark)
+  redis.call('ZADD', RUNNING, math.max(ends, tonumber(run.awaiting or 0)), MARK)
   redis.call('PEXPIRE', RUNNING, ${RUN_KEEP_MS})
 end
 redis.call('HSET', RUN, 'ends', ends)
@@ -73,15 +72,15 @@ export const REPORT = `
 ${HELD_LUA}
 local run = held(readRun(RUN))
 if not run then return 0 end
-local attempt, failures = tonumber(ARGV[9]), tonumber(ARGV[10])
+local attempt, failures = tonumber(ARGV[10]), tonumber(ARGV[11])
 redis.call('HSET', RUN, 'attempt', math.max(tonumber(run.attempt), attempt),
   'failures', math.max(tonumber(run.failures), failures))
 if attempt >= tonumber(run.attempt) then
-  redis.call('HSET', RUN, 'awaiting', ARGV[11], 'retry_at', ARGV[12])
-  keepMark(ARGV[11])
+  redis.call('HSET', RUN, 'awaiting', ARGV[12], 'retry_at', ARGV[13])
+  keepMark(ARGV[12])
 end
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
-queueReport(ARGV[8])
+queueReport(ARGV[9])
 return 1
 `;
 
@@ -96,11 +95,11 @@ if isOurs(known) and known.state == 'finished' then return 1 end
 if not held(known) then return 0 end
 redis.call('HSET', RUN, 'state', 'finished')
 redis.call('PEXPIRE', RUN, ${FINISHED_KEEP_MS})
-redis.call('ZREM', RUNNING, mark)
+redis.call('ZREM', RUNNING, MARK)
 redis.call('HDEL', STOPS, ID)
 dropEntry(QUEUE, GROUP, ENTRY)
-queueReport(ARGV[8])
-if ARGV[12] ~= '' then noteOutcome(ARGV[9], ARGV[10], ARGV[11], ARGV[12]) end
+queueReport(ARGV[9])
+if ARGV[13] ~= '' then noteOutcome(ARGV[10], ARGV[11], ARGV[12], ARGV[13]) end
 advance(at)
 return 1
 `;
@@ -114,9 +113,9 @@ ${HELD_LUA}
 local known = readRun(RUN)
 if not known or not held(known) then return 0 end
 redis.call('DEL', RUN)
-redis.call('ZREM', RUNNING, mark)
+redis.call('ZREM', RUNNING, MARK)
 dropEntry(QUEUE, GROUP, ENTRY)
-queueReport(ARGV[8])
+queueReport(ARGV[9])
 advance(at)
 return 1
 `;
@@ -130,11 +129,11 @@ ${HELD_LUA}
 local known = readRun(RUN)
 if isOurs(known) and known.handed_back == '1' and (known.state == 'queued' or known.state == 'waiting') then return 1 end
 if not held(known) then return 0 end
-redis.call('HSET', RUN, 'attempt', ARGV[9], 'failures', ARGV[10], 'awaiting', ARGV[11], 'retry_at', ARGV[12])
-if ARGV[11] == '0' then redis.call('ZREM', RUNNING, mark) else keepMark(ARGV[11]) end
+redis.call('HSET', RUN, 'attempt', ARGV[10], 'failures', ARGV[11], 'awaiting', ARGV[12], 'retry_at', ARGV[13])
+if ARGV[12] == '0' then redis.call('ZREM', RUNNING, MARK) else keepMark(ARGV[12]) end
 redis.call('HSET', RUN, 'state', 'queued', 'handed_back', 1, 'entry', putBack(QUEUE, GROUP, ENTRY))
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
-queueReport(ARGV[8])
+queueReport(ARGV[9])
 advance(at)
 return 1
 `;

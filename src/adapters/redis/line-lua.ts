@@ -2,11 +2,16 @@ import { RUN_KEEP_MS } from './run-lua.js';
 import { PAYLOAD } from './stream-scripts.js';
 
 /**
- * The line of a task: its runs that wait for a running mark, as a sorted set by slot, then by id. A run keeps its place until it is claimed or ends; at its turn its message goes from the run hash into the stream
+ * The line of a task: its runs that wait for a running mark, as a sorted set by slot, then by id. A member is the event id, a blank and
+ * the key of the run. A run keeps its place until it is claimed or ends; at its turn its message goes from the run hash into the stream
  * of its pool (the run is `queued` then), and whoever claims it finds out whether there is still room.
  * Needs RUN_LUA in front. `at` is a table of the keys `running`, `waiting`, `stops` and of the `queues` prefix.
  */
 export const LINE_LUA = `
+local function memberOf(id, key)
+  return id .. ' ' .. key
+end
+
 -- Puts the message of a run that waits into its pool's stream.
 local function handOut(at, key, run)
   local entry = redis.call('XADD', at.queues .. run.pool, '*', '${PAYLOAD}', redis.call('HGET', key, 'message'))

@@ -16,7 +16,7 @@ import { CLAIM, CLAIM_LIBRARY } from './claim-script.js';
 import { encode } from './codec.js';
 import { ABANDON, FINISH, HAND_BACK, HELD_CLAIM_LIBRARY, RENEW_CLAIM, REPORT } from './held-claim-scripts.js';
 import { type RedisConnection } from './redis-connection.js';
-import { type RedisKeys, WORKERS } from './redis-keys.js';
+import { markOf, type RedisKeys, WORKERS } from './redis-keys.js';
 import { ScriptBatch } from './script-batch.js';
 
 type ClaimReply =
@@ -67,7 +67,7 @@ export class RedisClaims implements Claims {
     const scope = { taskId, kind, slot, executionId, pool: task.pool, worker, handle };
     const { maxConcurrent, overlapPolicy } = task.policy;
     const reply = (await this.scripts.claim.call(this.keysOf(scope), [
-      ...[executionId, worker, generationFloor, task.pool, handle],
+      ...[executionId, markOf(scope), worker, generationFloor, task.pool, handle],
       ...[this.keys.queuePrefix, this.keys.stopped, WORKERS],
       ...[Math.ceil(ttlMs), maxConcurrent, slot, overlapPolicy, maxWaiting],
       ...[windowStart, joinsUntil(event)],
@@ -132,7 +132,16 @@ export class RedisClaims implements Claims {
     args: readonly (string | number)[],
   ): Promise<unknown> {
     const { executionId, worker, generation, pool, handle } = claim;
-    const head = [executionId, worker, generation, pool, handle, this.keys.queuePrefix, WORKERS];
+    const head = [
+      executionId,
+      markOf(claim),
+      worker,
+      generation,
+      pool,
+      handle,
+      this.keys.queuePrefix,
+      WORKERS,
+    ];
     return this.scripts[script].call(this.keysOf(claim), [...head, ...args]);
   }
 

@@ -82,7 +82,7 @@ export class RedisKeys {
     return `${this.prefix}receipts:${executionId}`;
   }
 
-  /** Sorted set of a task's running marks (see run-lua.ts). */
+  /** Sorted set of a task's running marks (see run-lua.ts and `markOf`). */
   running(taskId: string): string {
     return `${this.prefix}running:${taskId}`;
   }
@@ -102,3 +102,10 @@ export class RedisKeys {
     return `${this.prefix}stops:${taskId}`;
   }
 }
+
+/**
+ * A run's member in its task's set of running marks: the event id, a blank and the end of the run's key. Not the whole key, since Redis
+ * keeps a small sorted set of members up to 64 bytes in a fraction of the time and space. Older versions have the id only.
+ */
+export const markOf = ({ executionId, kind, slot }: SlotKey & { readonly executionId: string }): string =>
+  `${executionId} ${kind}:${slot}`;

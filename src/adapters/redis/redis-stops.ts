@@ -2,7 +2,7 @@ import { type SlotKey } from '../../domain/trigger.js';
 import { type CancelAnswer, type CancelVerdicts, type StopRequest, type Stops } from '../../ports/stops.js';
 import { encode } from './codec.js';
 import { type RedisConnection } from './redis-connection.js';
-import { WORKERS } from './redis-keys.js';
+import { markOf, WORKERS } from './redis-keys.js';
 import { CANCEL } from './stop-scripts.js';
 
 type Listener = (executionId: string, reason: StopRequest) => void;
@@ -20,7 +20,7 @@ export class RedisStops implements Stops {
   ): Promise<CancelAnswer> {
     const { keys } = this.connection;
     const { taskId, executionId } = run;
-    const head = [executionId, keys.queuePrefix, keys.stopped, WORKERS];
+    const head = [executionId, markOf(run), keys.queuePrefix, keys.stopped, WORKERS];
     const ended = [run.slot, begun.finishedAt ?? begun.entry.at, begun.status];
     const answer = await this.connection.evaluate(
       CANCEL,

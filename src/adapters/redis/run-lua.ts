@@ -12,7 +12,7 @@
  *   awaiting              until when the receipt of the latest attempt is awaited, epoch ms; 0 while it is not
  *   retry_at              planned instant of the attempt after it, epoch ms; 0 if none is
  *   handed_back           '1' when the latest claim ended by being handed back
- * The running marks of a task are a sorted set: member (see memberOf) → end of its life, epoch ms.
+ * The running marks of a task are a sorted set: member (see `markOf` in redis-keys.ts) → end of its life, epoch ms.
  * A finished run is kept for FINISHED_KEEP_MS, one that waits for ever, any other for RUN_KEEP_MS after its last change.
  */
 export const FINISHED_KEEP_MS = 3_600_000;
@@ -22,11 +22,6 @@ export const RUN_KEEP_MS = 7 * 86_400_000;
 export const RUN_LUA = `
 local MEMBERS = {'id', 'state', 'pool', 'entry', 'worker', 'generation', 'ends', 'marked', 'limit', 'attempt',
   'failures', 'handed_back', 'awaiting', 'retry_at'}
-
--- How sets of runs name one: the event id, a blank and the key of the run. Marks of older versions have the id only.
-local function memberOf(id, key)
-  return id .. ' ' .. key
-end
 
 local function nowMs()
   local time = redis.call('TIME')

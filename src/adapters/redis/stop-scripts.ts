@@ -6,7 +6,7 @@ import { PAYLOAD } from './stream-scripts.js';
 
 /**
  * KEYS run, running, results, waiting, stops, last outcome
- * ARGV event id, prefix of queue keys, channel of stops, group, final report if no attempt began, final report if one did, slot,
+ * ARGV event id, mark, prefix of queue keys, channel of stops, group, final report if no attempt began, final report if one did, slot,
  * finished at and status of the latter
  * result 'requested', 'ended' or 'finished'.
  * A live claim is asked to stop. Any other run is finished, by no worker, with its message, place in line and mark gone; one without a
@@ -18,7 +18,7 @@ ${LINE_LUA}
 ${STOP_LUA}
 ${LAST_OUTCOME_LUA}
 local RUN, RUNNING, RESULTS, WAITING, STOPS, LAST = unpack(KEYS)
-local ID, QUEUES, CHANNEL, GROUP, UNBEGUN, BEGUN, SLOT, ENDED_AT, STATUS = unpack(ARGV)
+local ID, MARK, QUEUES, CHANNEL, GROUP, UNBEGUN, BEGUN, SLOT, ENDED_AT, STATUS = unpack(ARGV)
 local now, run = nowMs(), readRun(RUN)
 local isKnown = run and run.id == ID
 if isKnown and run.state == 'finished' then return 'finished' end
@@ -28,7 +28,7 @@ if isKnown and isClaimLive(run, now) then
 end
 if isKnown then
   dropEntry(QUEUES .. run.pool, GROUP, run.entry)
-  redis.call('ZREM', RUNNING, ID, memberOf(ID, RUN))
+  redis.call('ZREM', RUNNING, ID, MARK)
   redis.call('ZREM', WAITING, memberOf(ID, RUN))
   redis.call('HDEL', RUN, 'message', 'worker')
 end
