@@ -216,6 +216,34 @@ export function calendarRepoSuite(name: string, open: StoreFactory): void {
       expect(await insert({ weekend: [] })).toMatchObject({ version: 2 });
     });
 
+    it('edits of a calendar and of its tasks at the same time leave no task with an old version', async () => {
+      const works = await insert();
+      const tasks = await Promise.all(Array.from({ length: 8 }, () => insertTask(works)));
+      const rename = ({ id }: Task) =>
+        store.tasks.update(id, null, (current) => ({
+          task: { ...(current as Task), name: 'renamed', version: current.version + 1 },
+          audit: auditOf(id),
+        }));
+      const late = Array.from({ length: 4 }, () =>
+        insertTask(works).catch((error: unknown) => codeOf(error)),
+      );
+      await Promise.all([
+        ...tasks.map(rename),
+        replace({ weekend: [1] }),
+        ...late,
+        replace({ weekend: [2] }),
+        ...tasks.map(rename),
+      ]);
+      const refused = (await Promise.all(late)).filter((answer) => typeof answer === 'string');
+      expect(new Set(refused).size).toBeLessThanOrEqual(1);
+      const { items } = await store.tasks.list({}, PAGE);
+      expect(items).toHaveLength(12 - refused.length);
+      for (const item of items)
+        expect(item).toMatchObject({ schedule: { calendar: { days: { calendar: { version: 3 } } } } });
+      for (const { id } of tasks)
+        expect(await store.tasks.find(id)).toMatchObject({ name: 'renamed', version: 5 });
+    });
+
     it('a thousand tasks are planned anew in a bounded number of statements', async () => {
       const works = await insert();
       for (let i = 0; i < 1000; i++)

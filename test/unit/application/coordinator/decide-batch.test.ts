@@ -8,9 +8,11 @@ import { FireTimes } from '../../../../src/domain/schedule.js';
 import { type BrokenTask, type Task } from '../../../../src/domain/task.js';
 import { TaskSlots } from '../../../../src/domain/timetable.js';
 import { BASE, buildTask } from '../../../support/builders.js';
+import { buildUse } from '../../../support/calendars.js';
 import { ClockIds } from '../../../support/clock-ids.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 import { every } from '../../../support/node-harness.js';
+import { cronSchedule } from '../../domain/definition.js';
 
 const MINUTE = 60_000;
 
@@ -120,6 +122,35 @@ describe('decideBatch', () => {
     const { fired, skipped } = decide([task], BASE + MINUTE + 30_000);
     expect(fired).toEqual([]);
     expect(skipped.map(({ event }) => [event.slot, event.rangeEnd])).toEqual([[BASE + MINUTE, null]]);
+  });
+
+  it('ends slots that the calendar excludes with one event and its verdict, and none of them is a misfire', () => {
+    const schedule = cronSchedule('* * * * *', 'UTC', {
+      calendar: buildUse({ holidays: [{ date: '2026-01-05', name: 'Plant closed' }] }),
+    });
+    const task = buildTask({ schedule, nextTriggerTime: BASE + MINUTE });
+    const { fired, skipped, advances } = decide([task], BASE + 10 * MINUTE + 30_000);
+    expect(fired).toEqual([]);
+    expect(skipped).toMatchObject([
+      {
+        event: { slot: BASE + MINUTE, rangeEnd: BASE + 10 * MINUTE, isMisfire: false },
+        report: {
+          status: 'skipped',
+          reason: 'calendar',
+          message: '2026-01-05 (Plant closed) is left out by version 1 of calendar works, rule workdays',
+          entry: {
+            detail: {
+              from: BASE + MINUTE,
+              to: BASE + 10 * MINUTE,
+              slots: 10,
+              calendar: 'works',
+              excluded_date: '2026-01-05',
+            },
+          },
+        },
+      },
+    ]);
+    expect(advances).toEqual([{ taskId: task.id, nextSlot: BASE + 11 * MINUTE, holdUntil: null }]);
   });
 
   it('has no next slot after the last one', () => {
