@@ -32,6 +32,8 @@ describe('MySQL schema', () => {
       'ax_migration',
       'ax_migration_lock',
       'ax_state',
+      'calendar',
+      'calendar_version',
       'execution_event',
       'execution_log',
       'hook_delivery',
