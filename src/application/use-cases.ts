@@ -1,6 +1,7 @@
 import { type Authenticate } from './authenticate.js';
 import { type ManageCalendars } from './calendars/manage-calendars.js';
 import { type QueryCalendars } from './calendars/query-calendars.js';
+import { type ExamineInstallation } from './doctor/examine-installation.js';
 import { type PostReceipt } from './executions/post-receipt.js';
 import { type CancelExecution } from './executions/cancel-execution.js';
 import { type QueryExecutions } from './executions/query-executions.js';
@@ -40,6 +41,8 @@ export interface UseCases {
   readonly explainSlot: ExplainSlot;
   /** forecast */
   readonly forecastLoad: ForecastLoad;
+  /** examine */
+  readonly examineInstallation: ExamineInstallation;
   /** verify */
   readonly verifyHistory: VerifyHistory;
   /** actorOf · prepare */

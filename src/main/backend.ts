@@ -2,6 +2,7 @@ import { type ContainerModule } from 'inversify';
 import { InProcessBroker } from '../adapters/embedded/in-process-broker.js';
 import { openSqlite } from '../adapters/embedded/sqlite-store.js';
 import { assertMysqlFit } from '../adapters/mysql/assert-mysql-fit.js';
+import { MysqlExamination } from '../adapters/mysql/mysql-examination.js';
 import { openMysql } from '../adapters/mysql/open-mysql.js';
 import { RedisConnection } from '../adapters/redis/redis-connection.js';
 import { assertRedisFit } from '../adapters/redis/redis-fit.js';
@@ -91,7 +92,10 @@ async function openCluster(
   return {
     clock,
     measureOffset,
-    modules: [redisModule(redis), ...(db === null ? [] : [storeModule(db)])],
+    modules: [
+      redisModule(redis),
+      ...(db === null ? [] : [storeModule(db, [new MysqlExamination(db, clock, clockLimitMs)])]),
+    ],
     system: 'mysql',
     description: db === null ? `worker on Redis, namespace ${namespace}` : `cluster, namespace ${namespace}`,
     measure: () => db?.measurePool(),

@@ -13,6 +13,7 @@ import {
   parseVerification,
   type Role,
 } from './config.js';
+import { doctor } from './doctor.js';
 import { migrate } from './migrate.js';
 import { next, type NextOptions } from './next.js';
 import { serve } from './serve.js';
@@ -101,6 +102,16 @@ program
   .action(async (task: string, options: { at?: string; json?: boolean }) =>
     why(parseExplanation(environment()), task, options),
   );
+
+program
+  .command('doctor')
+  .description('check the installation; ends with 1 if there is a problem, 2 if it cannot be looked at')
+  .option('--json', 'print the JSON of GET /api/doctor')
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .action(async (options: { json?: boolean }) => {
+    errorCode = 2;
+    process.exitCode = (await doctor(parseExplanation(environment()), options)) ? 0 : 1;
+  });
 
 try {
   await program.parseAsync();

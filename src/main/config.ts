@@ -165,15 +165,17 @@ export function parseVerification(env: NodeJS.ProcessEnv): VerifiedStore {
   return readVariables(env, storeOf).backend;
 }
 
-/** What `ax why` needs; what it can ask besides the store, if Redis is named. @throws AxError `refused_start` as `parseConfig`. */
+/** What `ax why` and `ax doctor` need; what they can ask besides the store, if Redis is named. @throws AxError `refused_start` as `parseConfig`. */
 export function parseExplanation(env: NodeJS.ProcessEnv): {
   readonly store: VerifiedStore;
   readonly redis: { readonly url: string; readonly namespace: string } | null;
   readonly queueLimit: number;
+  readonly clockLimitMs: number;
 } {
   const { values, backend: store } = readVariables(env, storeOf);
   const { AX_REDIS_URL: url, AX_NAMESPACE: namespace, AX_QUEUE_LIMIT: queueLimit } = values;
-  return { store, redis: url === undefined ? null : { url, namespace }, queueLimit };
+  const redis = url === undefined ? null : { url, namespace };
+  return { store, redis, queueLimit, clockLimitMs: values.AX_CLOCK_LIMIT_MS };
 }
 
 function storeOf({ AX_MYSQL_URL, AX_REDIS_URL, AX_DATA_DIR }: Values): VerifiedStore | string {

@@ -27,6 +27,7 @@ import { TOKENS as T } from './tokens.js';
 
 type LoopName =
   | 'clock'
+  | 'node'
   | 'schedule'
   | 'recover'
   | 'pools'
@@ -48,7 +49,7 @@ interface RunningLoop {
  * One ax process, from start to stop. Start: connect and check the stores → first look at the time reference → wire → admin token →
  * listen → clock → loops.
  * Stop: not ready → tick, recovery and the looks at pools, load and calendars (the lease is released) → worker (says that it drains, drains, heartbeats last,
- * withdraws) → reply queues → collector (applies what came in) → post-hooks (those on their way) → API → executors → clock → stores →
+ * withdraws) → reply queues → collector (applies what came in) → post-hooks (those on their way) → node withdrawn → API → executors → clock → stores →
  * traces.
  * Nothing is closed before its users have ended.
  */
@@ -75,7 +76,8 @@ export class Node {
     const instance = `${config.nodeId}/${randomUUID().slice(0, 8)}`;
     const identity = { node: config.nodeId, instance, version };
     const tracing = await openTraces(config, identity, logger);
-    const backend = await openBackend(config, { machine: new SystemClock(), random, metrics, logger });
+    const machine = new SystemClock();
+    const backend = await openBackend(config, { machine, random, metrics, logger });
     const { clock } = backend;
     const { brokers, namespace, secrets } = config;
     const egress = new EgressRules(config.egress);
@@ -86,7 +88,7 @@ export class Node {
     ];
     const traced = tracing === null ? null : { tracer: tracing.tracer, clock, system: backend.system };
     const container = createContainer(config, identity, [
-      systemModule(clock, random),
+      systemModule(clock, random, backend.measureOffset === null ? clock : machine),
       telemetryModule(logger, metrics, tracing?.tracer),
       executorsModule(traced === null ? executors : executors.map((one) => new TracedExecutor(one, traced))),
       ...backend.modules,
@@ -127,6 +129,7 @@ export class Node {
     });
     this.http = await startHttpServer(app, config.http.host, config.http.port);
     if (this.backend.measureOffset !== null) this.begin('clock', this.backend.measureOffset);
+    this.begin('node', container.get(T.announceNode));
     if (hasCoordinator(config)) {
       this.begin('collect', container.get(T.collectResults));
       this.begin('schedule', container.get(T.scheduleLoop));
@@ -158,6 +161,7 @@ export class Node {
     await this.end('receipts');
     await this.end('collect');
     await this.end('hooks');
+    await this.end('node');
     await this.http?.close();
     await Promise.all(this.executors.map((executor) => executor.close()));
     await this.end('clock');

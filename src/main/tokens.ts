@@ -1,4 +1,5 @@
 import { type ServiceIdentifier } from 'inversify';
+import { type AnnounceNode } from '../application/announce-node.js';
 import { type Authenticate } from '../application/authenticate.js';
 import { type CollectResults } from '../application/coordinator/collect-results.js';
 import { type DeliverHooks } from '../application/coordinator/deliver-hooks.js';
@@ -21,6 +22,7 @@ import { type CalendarRepo } from '../ports/calendar-repo.js';
 import { type Claims } from '../ports/claims.js';
 import { type Clock } from '../ports/clock.js';
 import { type DurationRepo } from '../ports/duration-repo.js';
+import { type Examination } from '../ports/examination.js';
 import { type ExecutionRepo } from '../ports/execution-repo.js';
 import { type Executor } from '../ports/executor.js';
 import { type HistoryRepo } from '../ports/history-repo.js';
@@ -31,6 +33,7 @@ import { type LoadRepo } from '../ports/load-repo.js';
 import { type Lock } from '../ports/lock.js';
 import { type Logger } from '../ports/logger.js';
 import { type Metrics } from '../ports/metrics.js';
+import { type NodeRegistry } from '../ports/node-registry.js';
 import { type Queue } from '../ports/queue.js';
 import { type Random } from '../ports/random.js';
 import { type Receipts } from '../ports/receipts.js';
@@ -60,6 +63,8 @@ export const TOKENS = {
   config: token<Config>('Config'),
   identity: token<Identity>('Identity'),
   clock: token<Clock>('Clock'),
+  /** The machine's own; the clock itself where there is no reference. */
+  machine: token<Clock>('Machine'),
   ids: token<Ids>('Ids'),
   random: token<Random>('Random'),
   tokenHash: token<TokenHash>('TokenHash'),
@@ -74,6 +79,7 @@ export const TOKENS = {
   receipts: token<Receipts>('Receipts'),
   wakeup: token<Wakeup>('Wakeup'),
   workerRegistry: token<WorkerRegistry>('WorkerRegistry'),
+  nodeRegistry: token<NodeRegistry>('NodeRegistry'),
   tasks: token<TaskRepo>('TaskRepo'),
   triggers: token<TriggerRepo>('TriggerRepo'),
   executions: token<ExecutionRepo>('ExecutionRepo'),
@@ -85,10 +91,13 @@ export const TOKENS = {
   calendars: token<CalendarRepo>('CalendarRepo'),
   audit: token<AuditLog>('AuditLog'),
   tokens: token<TokenRepo>('TokenRepo'),
+  storeExaminations: token<readonly Examination[]>('StoreExaminations'),
+  brokerExaminations: token<readonly Examination[]>('BrokerExaminations'),
   executors: token<ReadonlyMap<string, Executor>>('Executors'),
   readiness: token<Readiness>('Readiness'),
   useCases: token<UseCases>('UseCases'),
   authenticate: token<Authenticate>('Authenticate'),
+  announceNode: token<AnnounceNode>('AnnounceNode'),
   leadership: token<Leadership>('Leadership'),
   tick: token<Tick>('Tick'),
   scheduleLoop: token<ScheduleLoop>('ScheduleLoop'),

@@ -11,17 +11,9 @@ import { type Explanation, ExplainSlot, type LiveSources } from '../application/
 import { AxError } from '../domain/errors.js';
 import { localTime } from '../domain/local-time.js';
 import { isTaskId } from '../domain/task.js';
-import { type Logger } from '../ports/logger.js';
 import { type parseExplanation } from './config.js';
 import { openHistory } from './open-history.js';
-
-/** What goes wrong with Redis is told in the answer. */
-const SILENT: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
+import { SILENT } from './silent-logger.js';
 
 /**
  * Prints what became of the run of a task at an instant, as lines or as the JSON of the API.

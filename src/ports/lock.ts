@@ -11,6 +11,8 @@ export interface Lock {
   acquire(name: string, owner: string, ttlMs: number): Promise<LockAnswer>;
   /** Prolongs the lease only if `owner` holds it; false when it was lost, and then another's lease is untouched. */
   renew(name: string, owner: string, ttlMs: number): Promise<boolean>;
+  /** Who holds the lease now; null: nobody. Changes nothing. */
+  holder(name: string): Promise<string | null>;
   /** Ends the lease only if `owner` holds it; false when it was not held. Idempotent. */
   release(name: string, owner: string): Promise<boolean>;
 }

@@ -75,6 +75,7 @@ interface GaugeLabels extends LeaderGaugeLabels {
   sql_pool_connections: { state: 'used' | 'free' | 'waiting' };
   build_info: { version: string; node: string; role: string };
   zone_data_info: { version: string };
+  zone_data_disagreement: None;
   clock_offset_seconds: None;
   clock_offset_error_seconds: None;
   clock_correction_seconds: None;

@@ -1,3 +1,5 @@
+import { type Registry } from './registry.js';
+
 /** What a worker says of itself. Words that this node does not know may come from a newer one. */
 export interface WorkerAnnouncement {
   /** Identifies one worker in one life of its process. */
@@ -21,15 +23,5 @@ export interface WorkerAnnouncement {
   readonly seenAt: number;
 }
 
-/**
- * Which workers live, as they announce themselves; nothing is decided here that must be exact. All calls throw AxError `unavailable` when
- * the store cannot be reached; repeating one is safe.
- */
-export interface WorkerRegistry {
-  /** Holds for `ttlMs` from now on, by the store's clock, and replaces what this instance said before. */
-  announce(worker: WorkerAnnouncement, ttlMs: number): Promise<void>;
-  /** The instance is gone at once; without effect if it was. */
-  withdraw(instance: string): Promise<void>;
-  /** All whose announcement holds, in the order of their instances. What cannot be read is left out. */
-  list(): Promise<WorkerAnnouncement[]>;
-}
+/** Which workers live. */
+export type WorkerRegistry = Registry<WorkerAnnouncement>;

@@ -2,20 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { InProcessLock } from '../../src/adapters/embedded/in-process-lock.js';
 import { InProcessReceipts } from '../../src/adapters/embedded/in-process-receipts.js';
 import { InProcessWakeup } from '../../src/adapters/embedded/in-process-wakeup.js';
-import { InProcessWorkerRegistry } from '../../src/adapters/embedded/in-process-worker-registry.js';
+import { InProcessNodeRegistry } from '../../src/adapters/embedded/in-process-node-registry.js';
 import { claimed, publishAndTake, reportOf, take } from '../support/broker-harness.js';
 import { buildMessage, buildReport } from '../support/builders.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { openInProcess } from '../support/in-process-harness.js';
 import { claimsSuite } from './claims.suite.js';
 import { lastOutcomesSuite } from './last-outcomes.suite.js';
+import { buildNode } from '../support/pools.js';
 import { lockSuite } from './lock.suite.js';
 import { queueSuite } from './queue.suite.js';
 import { receiptsSuite } from './receipts.suite.js';
 import { resultsSuite } from './results.suite.js';
 import { stopsSuite } from './stops.suite.js';
 import { wakeupSuite } from './wakeup.suite.js';
-import { workerRegistrySuite } from './worker-registry.suite.js';
+import { registrySuite } from './registry.suite.js';
 
 const openBroker = async () => openInProcess();
 
@@ -58,19 +59,19 @@ receiptsSuite(
   { canBeAway: false },
 );
 
-workerRegistrySuite(
-  'InProcessWorkerRegistry',
+registrySuite(
+  'InProcessRegistry',
   async () => {
     const clock = new FakeClock();
-    const node = new InProcessWorkerRegistry(clock);
+    const node = new InProcessNodeRegistry(clock);
     return {
       nodes: [node, node],
-      stranger: new InProcessWorkerRegistry(clock),
+      stranger: new InProcessNodeRegistry(clock),
       advance: (ms) => clock.advance(ms),
       close: async () => undefined,
     };
   },
-  { canBeAway: false },
+  { canBeAway: false, build: (instance, clockOffsetMs) => buildNode({ instance, clockOffsetMs }) },
 );
 
 queueSuite('InProcessQueue', openBroker, { holdsText: false });

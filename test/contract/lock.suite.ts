@@ -51,6 +51,15 @@ export function lockSuite(
       expect(refused.expiresInMs).toBeLessThanOrEqual(60_000);
     });
 
+    it('tells who holds it without touching it', async () => {
+      expect(await harness.lock.holder('leader')).toBeNull();
+      await harness.lock.acquire('leader', 'a', 200);
+      expect(await harness.lock.holder('leader')).toBe('a');
+      expect(await harness.lock.holder('other')).toBeNull();
+      await harness.advance(250);
+      expect(await harness.lock.holder('leader')).toBeNull();
+    });
+
     it('prolongs when its owner acquires it again', async () => {
       await harness.lock.acquire('leader', 'a', 10_000);
       expect((await harness.lock.acquire('leader', 'a', 60_000)).isHeld).toBe(true);

@@ -3,7 +3,10 @@ import { RedisLock } from '../../src/adapters/redis/redis-lock.js';
 import { RedisReceipts } from '../../src/adapters/redis/redis-receipts.js';
 import { RedisTimeReference } from '../../src/adapters/redis/redis-time-reference.js';
 import { RedisWakeup } from '../../src/adapters/redis/redis-wakeup.js';
+import { type RedisConnection } from '../../src/adapters/redis/redis-connection.js';
+import { RedisNodeRegistry } from '../../src/adapters/redis/redis-node-registry.js';
 import { RedisWorkerRegistry } from '../../src/adapters/redis/redis-worker-registry.js';
+import { buildNode, buildWorker } from '../support/pools.js';
 import { RedisNamespace } from '../support/redis-namespace.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { claimsSuite } from './claims.suite.js';
@@ -15,7 +18,7 @@ import { resultsSuite } from './results.suite.js';
 import { timeReferenceSuite } from './time-reference.suite.js';
 import { stopsSuite } from './stops.suite.js';
 import { wakeupSuite } from './wakeup.suite.js';
-import { workerRegistrySuite } from './worker-registry.suite.js';
+import { registrySuite } from './registry.suite.js';
 
 const url = inject('redisUrl');
 
@@ -75,23 +78,31 @@ receiptsSuite(
   { canBeAway: true },
 );
 
-workerRegistrySuite(
-  'RedisWorkerRegistry',
+const openRegistry =
+  <R>(on: (connection: RedisConnection) => R) =>
   async () => {
     const { namespace, connection, outage, close } = await openBehindProxy();
     const elsewhere = new RedisNamespace(url);
     return {
-      nodes: [new RedisWorkerRegistry(connection), new RedisWorkerRegistry(namespace.connect())],
-      stranger: new RedisWorkerRegistry(elsewhere.connect()),
-      advance: (ms) => namespace.advance(ms),
+      nodes: [on(connection), on(namespace.connect())] as const,
+      stranger: on(elsewhere.connect()),
+      advance: (ms: number) => namespace.advance(ms),
       outage,
       close: async () => {
         await elsewhere.close();
         await close();
       },
     };
-  },
-  { canBeAway: true },
+  };
+registrySuite(
+  'RedisWorkerRegistry',
+  openRegistry((connection) => new RedisWorkerRegistry(connection)),
+  { canBeAway: true, build: (instance, running) => buildWorker({ instance, running }) },
+);
+registrySuite(
+  'RedisNodeRegistry',
+  openRegistry((connection) => new RedisNodeRegistry(connection)),
+  { canBeAway: true, build: (instance, clockOffsetMs) => buildNode({ instance, clockOffsetMs }) },
 );
 
 timeReferenceSuite('RedisTimeReference', async () => {

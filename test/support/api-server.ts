@@ -8,6 +8,7 @@ import { openSqlite, type SqliteStore } from '../../src/adapters/embedded/sqlite
 import { createHttpApp } from '../../src/adapters/http/create-http-app.js';
 import { type HttpServer, startHttpServer } from '../../src/adapters/http/start-http-server.js';
 import { SqlCalendarRepo } from '../../src/adapters/sql/sql-calendar-repo.js';
+import { SchemaExamination } from '../../src/adapters/sql/schema-examination.js';
 import { SqlAuditLog } from '../../src/adapters/sql/sql-audit-log.js';
 import { SqlDurationRepo } from '../../src/adapters/sql/sql-duration-repo.js';
 import { SqlExecutionRepo } from '../../src/adapters/sql/sql-execution-repo.js';
@@ -20,6 +21,7 @@ import { W3cTracer } from '../../src/adapters/telemetry/w3c-tracer.js';
 import { Authenticate } from '../../src/application/authenticate.js';
 import { CancelExecution } from '../../src/application/executions/cancel-execution.js';
 import { PostReceipt } from '../../src/application/executions/post-receipt.js';
+import { ExamineInstallation } from '../../src/application/doctor/examine-installation.js';
 import { QueryExecutions } from '../../src/application/executions/query-executions.js';
 import { SummarizeRuns } from '../../src/application/executions/summarize-runs.js';
 import { ExplainSlot } from '../../src/application/history/explain-slot.js';
@@ -175,6 +177,7 @@ export class ApiServer {
         { tasks, durations: new SqlDurationRepo(db), clock },
         { maxTasks: 100, maxSteps: MAX_FORECAST_STEPS },
       ),
+      examineInstallation: new ExamineInstallation([new SchemaExamination(db)]),
       verifyHistory: new VerifyHistory({ history: new SqlHistoryRepo(db), clock }, { maxSteps: MAX_STEPS }),
       authenticate: new Authenticate({
         tokens: new SqlTokenRepo(db),

@@ -1,4 +1,5 @@
 import { type ShellExecutorSpec } from '../../src/domain/executors/shell-spec.js';
+import { type NodeAnnouncement } from '../../src/ports/node-registry.js';
 import { type WorkerAnnouncement } from '../../src/ports/worker-registry.js';
 
 /** A live worker of the pool `default` that runs http. */
@@ -14,6 +15,17 @@ export const buildWorker = (overrides: Partial<WorkerAnnouncement> = {}): Worker
   zoneData: '2025c',
   startedAt: 1_767_571_200_000,
   seenAt: 1_767_571_200_000,
+  ...overrides,
+});
+
+/** A live coordinator. */
+export const buildNode = (overrides: Partial<NodeAnnouncement> = {}): NodeAnnouncement => ({
+  instance: 'coordinator-1/1',
+  node: 'coordinator-1',
+  role: 'coordinator',
+  version: '0.1.0',
+  zoneData: '2025c',
+  clockOffsetMs: 3,
   ...overrides,
 });
 

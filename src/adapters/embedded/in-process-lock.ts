@@ -23,6 +23,11 @@ export class InProcessLock implements Lock {
     return true;
   }
 
+  async holder(name: string): Promise<string | null> {
+    const held = this.leases.get(name);
+    return held !== undefined && held.ends > this.clock.monotonicMs() ? held.owner : null;
+  }
+
   async release(name: string, owner: string): Promise<boolean> {
     return this.isHeldBy(name, owner) && this.leases.delete(name);
   }

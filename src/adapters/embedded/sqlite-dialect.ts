@@ -57,6 +57,9 @@ export const sqliteDialect: Dialect = {
     `DROP INDEX IF EXISTS ${index}`,
     `CREATE INDEX ${index} ON ${table} (${columns})`,
   ],
+  listIndexes: `SELECT t.name AS tbl, i.name AS idx, i."unique" AS is_unique, c.name AS col
+    FROM sqlite_master t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
+    WHERE t.type = 'table' ORDER BY t.name, i.name, c.seqno`,
   withMigrationLock: (_, work) => work(),
 
   rowsOf: (response) => response as unknown[],

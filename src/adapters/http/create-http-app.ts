@@ -4,6 +4,7 @@ import { type Clock } from '../../ports/clock.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { calendarRoutes } from './calendar-routes.js';
+import { doctorRoutes } from './doctor-routes.js';
 import { executionRoutes } from './execution-routes.js';
 import { forecastRoutes } from './forecast-routes.js';
 import { type MetricsText, processRoutes } from './process-routes.js';
@@ -47,6 +48,7 @@ export function createHttpApp(parts: {
       ...workerRoutes(useCases),
       ...forecastRoutes(useCases),
       ...verifyRoutes(useCases),
+      ...doctorRoutes(useCases),
       ...whyRoutes(useCases),
     ];
     app.use('/api', serveRoutes('/api', routes, [requireToken(useCases.authenticate)]));

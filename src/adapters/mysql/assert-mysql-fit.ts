@@ -13,8 +13,7 @@ const MIN_MARIADB = [10, 6, 0] as const;
 export async function assertMysqlFit(db: SqlDb): Promise<void> {
   const server = await readServer(db);
   assertVersion(server.version);
-  // Newer MariaDB answers with a word.
-  if (!/^(0|off)$/i.test(String(server.is_read_only))) {
+  if (isReadOnly(server)) {
     throw refuse('the server is read only', 'connect to the primary, or set read_only = 0 there');
   }
   const missing = await pendingMigrations(db);
@@ -23,10 +22,13 @@ export async function assertMysqlFit(db: SqlDb): Promise<void> {
   }
 }
 
-interface ServerRow {
+export interface ServerRow {
   readonly version: string;
   readonly is_read_only: unknown;
 }
+
+/** Newer MariaDB answers with a word. */
+export const isReadOnly = (server: ServerRow): boolean => !/^(0|off)$/i.test(String(server.is_read_only));
 
 const REFUSALS = [
   'ER_ACCESS_DENIED_ERROR',
@@ -35,7 +37,8 @@ const REFUSALS = [
   'ER_BAD_DB_ERROR',
 ];
 
-async function readServer(db: SqlDb): Promise<ServerRow> {
+/** @throws AxError `refused_start` when it lets nobody in; `unavailable`. */
+export async function readServer(db: SqlDb): Promise<ServerRow> {
   try {
     const rows = await db.read((sql) =>
       sql.rows<ServerRow>('SELECT VERSION() AS version, @@global.read_only AS is_read_only'),

@@ -71,6 +71,8 @@ export const mysqlDialect: Dialect = {
   replaceIndex: (table, index, columns) => [
     `ALTER TABLE ${table} DROP KEY ${index}, ADD KEY ${index} (${columns})`,
   ],
+  listIndexes: `SELECT table_name AS tbl, index_name AS idx, non_unique = 0 AS is_unique, column_name AS col
+    FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index`,
   withMigrationLock: withMysqlLock,
 
   rowsOf: (response) => withInstants(...(response as [Record<string, unknown>[], FieldPacket[]])),

@@ -9,6 +9,7 @@ import { type Hooks, NO_HOOKS, restoreHooks } from '../../domain/hooks.js';
 import { DEFAULT_POLICY, type Policy } from '../../domain/policy.js';
 import { type TriggerEvent } from '../../domain/trigger.js';
 import { type QueueMessage, type TaskSnapshot } from '../../ports/queue.js';
+import { type NodeAnnouncement } from '../../ports/node-registry.js';
 import { type WorkerAnnouncement } from '../../ports/worker-registry.js';
 
 /**
@@ -118,13 +119,23 @@ const ANNOUNCEMENT = shapeOf<WorkerAnnouncement>({
   seenAt: number,
 });
 
+const NODE = shapeOf<NodeAnnouncement>({
+  instance: text,
+  node: text,
+  role: text,
+  version: text,
+  zoneData: text,
+  clockOffsetMs: orNull(number),
+});
+
 /** A member without a default is a number or null. */
 const POLICY = Object.entries(DEFAULT_POLICY).map(
   ([name, value]) => [name as keyof Policy, value === null ? orNull(number) : typeOf(value)] as const,
 );
 
-export const encode = (value: QueueMessage | ExecutionReport | WorkerAnnouncement): string =>
-  JSON.stringify(value);
+export const encode = (
+  value: QueueMessage | ExecutionReport | WorkerAnnouncement | NodeAnnouncement,
+): string => JSON.stringify(value);
 
 /** @throws Error that names the broken member. */
 export function decodeMessage(json: string): QueueMessage {
@@ -161,6 +172,10 @@ export function decodeReport(json: string): ExecutionReport {
 /** @throws Error that names the broken member. */
 export const decodeAnnouncement = (json: string): WorkerAnnouncement =>
   checked<WorkerAnnouncement>('worker', JSON.parse(json), ANNOUNCEMENT);
+
+/** @throws Error that names the broken member. */
+export const decodeNode = (json: string): NodeAnnouncement =>
+  checked<NodeAnnouncement>('node', JSON.parse(json), NODE);
 
 function checked<T>(name: string, value: unknown, shape: Shape): T {
   if (!record(value)) throw refusal(name);

@@ -99,7 +99,7 @@ export class RedisConnection {
   }
 
   /** One section of INFO as text; null if the server forbids INFO. @throws AxError `unavailable`. */
-  async info(section: 'server' | 'memory' | 'replication'): Promise<string | null> {
+  async info(section: 'server' | 'memory' | 'replication' | 'persistence'): Promise<string | null> {
     try {
       return await this.run((client) => client.info(section));
     } catch (error) {

@@ -1,7 +1,8 @@
 import { AxError } from '../../domain/errors.js';
 import { type RedisConnection } from './redis-connection.js';
 
-const OLDEST = { major: 6, minor: 2 };
+/** The oldest version that ax works with. */
+export const OLDEST = { major: 6, minor: 2 };
 
 /**
  * Refuses a server on which ax would lose data. Asks by INFO, which managed services allow where they forbid CONFIG; what a server does
@@ -28,7 +29,8 @@ export async function assertRedisFit(connection: Pick<RedisConnection, 'info'>):
 export const field = (info: string | null, name: string): string | null =>
   new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info ?? '')?.[1] ?? null;
 
-function isTooOld(version: string): boolean {
+/** Whether a version, as INFO tells it, lacks what ax needs. */
+export function isTooOld(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor);
 }

@@ -28,6 +28,10 @@ export class RedisKeys {
   readonly workers: string;
   /** Sorted set: instance of a worker → end of its announcement's life, epoch ms. */
   readonly workerLives: string;
+  /** Hash: instance of a node → its announcement. */
+  readonly nodes: string;
+  /** Sorted set: instance of a node → end of its announcement's life, epoch ms. */
+  readonly nodeLives: string;
   /** String: the epoch in which last outcomes were completed from the store. */
   readonly lastOutcomesFilled: string;
   /** A pool's stream is this and the pool's name. */
@@ -48,6 +52,8 @@ export class RedisKeys {
     this.stopped = `${this.prefix}stopped`;
     this.workers = `${this.prefix}workers`;
     this.workerLives = `${this.prefix}worker-lives`;
+    this.nodes = `${this.prefix}nodes`;
+    this.nodeLives = `${this.prefix}node-lives`;
     this.lastOutcomesFilled = `${this.prefix}last-filled`;
     this.queuePrefix = `${this.prefix}queue:`;
   }

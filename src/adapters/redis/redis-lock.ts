@@ -21,6 +21,10 @@ export class RedisLock implements Lock {
     return (await this.connection.evaluate(RENEW, keys, [owner, Math.ceil(ttlMs)])) === 1;
   }
 
+  async holder(name: string): Promise<string | null> {
+    return this.connection.run((client) => client.get(this.connection.keys.lock(name)));
+  }
+
   async release(name: string, owner: string): Promise<boolean> {
     return (await this.connection.evaluate(RELEASE, [this.connection.keys.lock(name)], [owner])) === 1;
   }

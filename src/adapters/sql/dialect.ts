@@ -86,6 +86,8 @@ export interface Dialect {
   addIndexedColumn(addition: IndexedColumn): readonly string[];
   /** Statements that give an existing index other columns; they can be repeated, and reads by its name go on meanwhile. */
   replaceIndex(table: string, index: string, columns: string): readonly string[];
+  /** A query for the indexes of all tables: `tbl`, `idx`, `is_unique` (1) and `col`, one row for each column in its order. */
+  readonly listIndexes: string;
   /** Runs `work` while no other migration of this store runs; waits for its turn. */
   withMigrationLock<T>(knex: Knex, work: () => Promise<T>): Promise<T>;
 

@@ -98,6 +98,11 @@ export const GAUGES: Gauges = {
     help: 'Always 1; replicas with different time zone data may compute different fire times.',
     labels: { version: 'of the time zone data, such as 2025c' },
   },
+  zone_data_disagreement: {
+    by: 'coordinator',
+    help: "Live nodes whose time zone data differs from this node's.",
+    labels: {},
+  },
   clock_offset_seconds: {
     by: 'every',
     help: "Time reference − this machine's wall clock.",

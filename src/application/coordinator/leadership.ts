@@ -3,7 +3,8 @@ import { type Lock, type LockAnswer } from '../../ports/lock.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 
-const LEASE = 'leader';
+/** The lease of the one coordinator that leads. */
+export const LEASE = 'leader';
 /** Share of the lease after which its holder stops acting, so that a slow or drifting node stops before the lease ends. */
 const SAFE_SHARE = 0.9;
 

@@ -2,7 +2,7 @@ import { type Clock } from '../../ports/clock.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { type PoolDemand, type TaskRepo } from '../../ports/task-repo.js';
-import { type WorkerAnnouncement, type WorkerRegistry } from '../../ports/worker-registry.js';
+import { type WorkerRegistry } from '../../ports/worker-registry.js';
 import { LiveWorkers } from '../pools/live-workers.js';
 import { boundedPools } from './bounded-pools.js';
 import { type Leadership } from './leadership.js';
@@ -21,8 +21,6 @@ export class WatchPools {
   private missed = new Set<string>();
   /** Of these, the ones that were told. */
   private told = new Set<string>();
-  /** Nodes with other time zone data at the last look. */
-  private differing = '';
 
   constructor(
     private readonly deps: {
@@ -33,8 +31,7 @@ export class WatchPools {
       readonly metrics: Metrics;
       readonly logger: Logger;
     },
-    /** `zoneData`: version of this node's. */
-    private readonly options: { readonly lookMs: number; readonly zoneData: string },
+    private readonly options: { readonly lookMs: number },
   ) {}
 
   async run(stop: AbortSignal): Promise<void> {
@@ -60,21 +57,6 @@ export class WatchPools {
     const unserved = demands.filter((demand) => live.for(demand) === 0);
     this.measure(live, demands, unserved);
     this.tell(demands, unserved);
-    this.compareZones(workers);
-  }
-
-  /** Told once for each set of nodes that have other data. */
-  private compareZones(workers: readonly WorkerAnnouncement[]): void {
-    const { zoneData } = this.options;
-    const others = workers.filter((worker) => (worker.zoneData ?? zoneData) !== zoneData);
-    const names = others.map(({ node, zoneData: other }) => `${node}: ${other}`).sort();
-    const differing = names.join(', ');
-    if (differing !== '' && differing !== this.differing) {
-      const facts = { zone_data: zoneData, others: names.slice(0, MAX_NAMES) };
-      const message = 'nodes have different time zone data, fire times may differ: run one Node.js on all';
-      this.deps.logger.warn(facts, message);
-    }
-    this.differing = differing;
   }
 
   private measure(live: LiveWorkers, demands: readonly PoolDemand[], unserved: readonly PoolDemand[]): void {

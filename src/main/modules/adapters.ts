@@ -2,17 +2,21 @@ import { ContainerModule } from 'inversify';
 import { type InProcessBroker } from '../../adapters/embedded/in-process-broker.js';
 import { InProcessLock } from '../../adapters/embedded/in-process-lock.js';
 import { InProcessWakeup } from '../../adapters/embedded/in-process-wakeup.js';
+import { InProcessNodeRegistry } from '../../adapters/embedded/in-process-node-registry.js';
 import { InProcessWorkerRegistry } from '../../adapters/embedded/in-process-worker-registry.js';
 import { RedisClaims } from '../../adapters/redis/redis-claims.js';
 import { type RedisConnection } from '../../adapters/redis/redis-connection.js';
+import { RedisExamination } from '../../adapters/redis/redis-examination.js';
 import { RedisLastOutcomes } from '../../adapters/redis/redis-last-outcomes.js';
 import { RedisLock } from '../../adapters/redis/redis-lock.js';
+import { RedisNodeRegistry } from '../../adapters/redis/redis-node-registry.js';
 import { RedisQueue } from '../../adapters/redis/redis-queue.js';
 import { RedisReceipts } from '../../adapters/redis/redis-receipts.js';
 import { RedisResults } from '../../adapters/redis/redis-results.js';
 import { RedisStops } from '../../adapters/redis/redis-stops.js';
 import { RedisWakeup } from '../../adapters/redis/redis-wakeup.js';
 import { RedisWorkerRegistry } from '../../adapters/redis/redis-worker-registry.js';
+import { SchemaExamination } from '../../adapters/sql/schema-examination.js';
 import { SqlAuditLog } from '../../adapters/sql/sql-audit-log.js';
 import { SqlCalendarRepo } from '../../adapters/sql/sql-calendar-repo.js';
 import { type SqlDb } from '../../adapters/sql/sql-db.js';
@@ -31,13 +35,15 @@ import { type PinoLogger } from '../../adapters/telemetry/pino-logger.js';
 import { type PrometheusMetrics } from '../../adapters/telemetry/prometheus-metrics.js';
 import { W3cTracer } from '../../adapters/telemetry/w3c-tracer.js';
 import { type Clock } from '../../ports/clock.js';
+import { type Examination } from '../../ports/examination.js';
 import { type Executor } from '../../ports/executor.js';
 import { type Tracer } from '../../ports/tracer.js';
 import { TOKENS as T } from '../tokens.js';
 
-export const systemModule = (clock: Clock, random: SystemRandom) =>
+export const systemModule = (clock: Clock, random: SystemRandom, machine: Clock = clock) =>
   new ContainerModule(({ bind }) => {
     bind(T.clock).toConstantValue(clock);
+    bind(T.machine).toConstantValue(machine);
     bind(T.random).toConstantValue(random);
     bind(T.ids).toResolvedValue(() => new UuidIds(clock));
     bind(T.tokenHash).toResolvedValue(() => new Sha256TokenHash());
@@ -63,6 +69,7 @@ export const executorsModule = (executors: readonly Executor[]) =>
 /** Lock, queue and wake-ups of a cluster. */
 export const redisModule = (connection: RedisConnection) =>
   new ContainerModule(({ bind }) => {
+    bind(T.brokerExaminations).toResolvedValue(() => [new RedisExamination(connection)]);
     bind(T.lock).toResolvedValue(() => new RedisLock(connection));
     bind(T.queue).toResolvedValue(() => new RedisQueue(connection));
     bind(T.claims).toResolvedValue(() => new RedisClaims(connection));
@@ -72,11 +79,13 @@ export const redisModule = (connection: RedisConnection) =>
     bind(T.lastOutcomes).toResolvedValue(() => new RedisLastOutcomes(connection));
     bind(T.wakeup).toResolvedValue(() => new RedisWakeup(connection));
     bind(T.workerRegistry).toResolvedValue(() => new RedisWorkerRegistry(connection));
+    bind(T.nodeRegistry).toResolvedValue(() => new RedisNodeRegistry(connection));
   });
 
 /** Lock, queue and wake-ups of embedded mode. */
 export const inProcessModule = (broker: InProcessBroker) =>
   new ContainerModule(({ bind }) => {
+    bind(T.brokerExaminations).toConstantValue([]);
     bind(T.lock).toResolvedValue((clock) => new InProcessLock(clock), [T.clock]);
     bind(T.queue).toConstantValue(broker.queue);
     bind(T.claims).toConstantValue(broker.claims);
@@ -86,11 +95,13 @@ export const inProcessModule = (broker: InProcessBroker) =>
     bind(T.lastOutcomes).toConstantValue(broker.lastOutcomes);
     bind(T.wakeup).toResolvedValue(() => new InProcessWakeup());
     bind(T.workerRegistry).toResolvedValue((clock) => new InProcessWorkerRegistry(clock), [T.clock]);
+    bind(T.nodeRegistry).toResolvedValue((clock) => new InProcessNodeRegistry(clock), [T.clock]);
   });
 
-/** The stores, on MySQL or SQLite. */
-export const storeModule = (db: SqlDb) =>
+/** The stores, on MySQL or SQLite. `server`: what can be looked at besides the tables. */
+export const storeModule = (db: SqlDb, server: readonly Examination[] = []) =>
   new ContainerModule(({ bind }) => {
+    bind(T.storeExaminations).toResolvedValue(() => [...server, new SchemaExamination(db)]);
     bind(T.tasks).toResolvedValue(() => new SqlTaskRepo(db));
     bind(T.triggers).toResolvedValue(() => new SqlTriggerRepo(db));
     bind(T.executions).toResolvedValue(() => new SqlExecutionRepo(db));

@@ -14,6 +14,10 @@ import { PostReceipt } from '../../application/executions/post-receipt.js';
 import { WatchCalendars } from '../../application/coordinator/watch-calendars.js';
 import { WatchPools } from '../../application/coordinator/watch-pools.js';
 import { CancelExecution } from '../../application/executions/cancel-execution.js';
+import { ClusterExamination } from '../../application/doctor/cluster-examination.js';
+import { ExamineInstallation } from '../../application/doctor/examine-installation.js';
+import { RunExamination } from '../../application/doctor/run-examination.js';
+import { TaskExamination } from '../../application/doctor/task-examination.js';
 import { QueryExecutions } from '../../application/executions/query-executions.js';
 import { SummarizeRuns } from '../../application/executions/summarize-runs.js';
 import { ExplainSlot } from '../../application/history/explain-slot.js';
@@ -50,7 +54,12 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       queue,
       wakeup,
       registry,
+      nodes,
+      lock,
+      storeExaminations,
+      brokerExaminations,
       clock,
+      machine,
       ids,
       tracer,
       metrics,
@@ -77,6 +86,20 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
         queryWorkers: new QueryWorkers({ registry, tasks, clock }),
         explainSlot: new ExplainSlot({ history, tasks, executions, clock, live }),
         forecastLoad: new ForecastLoad({ tasks, durations, clock }, FORECAST),
+        examineInstallation: new ExamineInstallation([
+          ...storeExaminations,
+          ...brokerExaminations,
+          new ClusterExamination(
+            { lock, nodes, workers: registry, queue, tasks, clock, machine },
+            {
+              zoneData: zoneDataVersion(),
+              clockLimitMs: config.clockLimitMs,
+              queueLimit: config.queueLimit,
+            },
+          ),
+          new TaskExamination({ tasks, clock }, true),
+          new RunExamination({ executions, clock }),
+        ]),
         verifyHistory: new VerifyHistory({ history, clock }, VERIFY),
         authenticate,
         readiness,
@@ -96,7 +119,12 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       T.queue,
       T.wakeup,
       T.workerRegistry,
+      T.nodeRegistry,
+      T.lock,
+      T.storeExaminations,
+      T.brokerExaminations,
       T.clock,
+      T.machine,
       T.ids,
       T.tracer,
       T.metrics,
@@ -183,10 +211,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
   );
   bind(T.watchPools).toResolvedValue(
     (leadership, registry, tasks, clock, metrics, logger) =>
-      new WatchPools(
-        { leadership, registry, tasks, clock, metrics, logger },
-        { lookMs: LOOK_MS, zoneData: zoneDataVersion() },
-      ),
+      new WatchPools({ leadership, registry, tasks, clock, metrics, logger }, { lookMs: LOOK_MS }),
     [T.leadership, T.workerRegistry, T.tasks, T.clock, T.metrics, T.logger],
   );
   bind(T.measureLoad).toResolvedValue(

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { calendarJson } from '../../../../src/adapters/http/calendar-json.js';
 import { calendarRoutes } from '../../../../src/adapters/http/calendar-routes.js';
+import { doctorRoutes } from '../../../../src/adapters/http/doctor-routes.js';
 import { executionDetailJson } from '../../../../src/adapters/http/execution-json.js';
 import { executionRoutes } from '../../../../src/adapters/http/execution-routes.js';
 import { forecastRoutes } from '../../../../src/adapters/http/forecast-routes.js';
@@ -41,6 +42,7 @@ describe('docs/api.md', async () => {
       ...workerRoutes(useCases),
       ...forecastRoutes(useCases),
       ...verifyRoutes(useCases),
+      ...doctorRoutes(useCases),
       ...whyRoutes(useCases),
     ].map(({ method, path }) => [method, `/api${path}`]);
     const open = processRoutes({ report: () => ({ isReady: true, parts: [] }) }, () =>

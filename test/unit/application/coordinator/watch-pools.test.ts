@@ -38,7 +38,7 @@ describe('WatchPools', () => {
     };
     watch = new WatchPools(
       { leadership, registry, tasks: { demand }, clock, metrics, logger },
-      { lookMs: LOOK_MS, zoneData: '2025c' },
+      { lookMs: LOOK_MS },
     );
   });
 
@@ -141,29 +141,5 @@ describe('WatchPools', () => {
     stop.abort();
     await running;
     expect(clock.pendingTimers).toBe(0);
-  });
-
-  it('tells once which nodes have other time zone data, and again when there are others', async () => {
-    demands = [];
-    await serve('a', { node: 'a', zoneData: '2025c' });
-    await serve('b', { node: 'b', zoneData: '2024a' });
-    const { zoneData, ...old } = buildWorker({ instance: 'old' });
-    expect(zoneData).toBe('2025c');
-    await registry.announce(old, 3_600_000);
-    await watch.look();
-    await watch.look();
-    const lines = () => logger.lines.map(([level, facts]) => [level, facts]);
-    const first = ['warn', { zone_data: '2025c', others: ['b: 2024a'] }];
-    expect(lines()).toEqual([first]);
-    await serve('c', { node: 'c', zoneData: '2023b' });
-    await watch.look();
-    const second = ['warn', { zone_data: '2025c', others: ['b: 2024a', 'c: 2023b'] }];
-    expect(lines()).toEqual([first, second]);
-    await registry.withdraw('b');
-    await registry.withdraw('c');
-    await watch.look();
-    await serve('b', { node: 'b', zoneData: '2024a' });
-    await watch.look();
-    expect(lines()).toEqual([first, second, first]);
   });
 });
