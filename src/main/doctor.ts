@@ -17,6 +17,7 @@ import { MeasureOffset } from '../application/clock/measure-offset.js';
 import { ReferenceClock } from '../application/clock/reference-clock.js';
 import { ClusterExamination } from '../application/doctor/cluster-examination.js';
 import { ExamineInstallation } from '../application/doctor/examine-installation.js';
+import { PoolExamination } from '../application/doctor/pool-examination.js';
 import { RunExamination } from '../application/doctor/run-examination.js';
 import { TaskExamination } from '../application/doctor/task-examination.js';
 import { zoneDataVersion } from '../domain/cron/time-zone.js';
@@ -32,6 +33,7 @@ const UNMEASURED: Metrics = {
   observe: () => undefined,
   gauge: () => undefined,
   clear: () => undefined,
+  clearLeaders: () => undefined,
 };
 
 type Settings = ReturnType<typeof parseExplanation>;
@@ -81,14 +83,14 @@ async function examineCluster(
     const tasks = new SqlTaskRepo(db);
     const cluster = {
       ...{ lock: new RedisLock(connection), queue: new RedisQueue(connection) },
-      ...{ nodes: new RedisNodeRegistry(connection), workers: new RedisWorkerRegistry(connection) },
-      ...{ tasks, clock, machine },
+      ...{ nodes: new RedisNodeRegistry(connection), clock, machine },
     };
     return await new ExamineInstallation([
       new MysqlExamination(db, clock, clockLimitMs),
       new SchemaExamination(db),
       new RedisExamination(connection),
       new ClusterExamination(cluster, { zoneData: zoneDataVersion(), clockLimitMs, queueLimit }),
+      new PoolExamination({ workers: new RedisWorkerRegistry(connection), tasks }),
       new TaskExamination({ tasks, clock }, true),
       new RunExamination({ executions: new SqlExecutionRepo(db), clock }),
     ]).examine();

@@ -4,15 +4,9 @@ import { type Examination } from '../../ports/examination.js';
 import { type Lock } from '../../ports/lock.js';
 import { type NodeAnnouncement, type NodeRegistry } from '../../ports/node-registry.js';
 import { type Queue } from '../../ports/queue.js';
-import { type TaskRepo } from '../../ports/task-repo.js';
-import { type WorkerRegistry } from '../../ports/worker-registry.js';
 import { LEASE } from '../coordinator/leadership.js';
-import { LiveWorkers } from '../pools/live-workers.js';
 
-/** Pools and types of executor that one look takes in. */
-const MAX_DEMANDS = 10_000;
-
-/** What the processes of the cluster make of each other: leader, time zone data, clocks, workers, queue. */
+/** What the processes of the cluster make of each other: leader, time zone data, clocks, queue. */
 export class ClusterExamination implements Examination {
   readonly part = 'cluster';
 
@@ -20,9 +14,7 @@ export class ClusterExamination implements Examination {
     private readonly deps: {
       readonly lock: Pick<Lock, 'holder'>;
       readonly nodes: Pick<NodeRegistry, 'list'>;
-      readonly workers: Pick<WorkerRegistry, 'list'>;
       readonly queue: Pick<Queue, 'depth'>;
-      readonly tasks: Pick<TaskRepo, 'demand'>;
       readonly clock: Clock;
       /** The machine's own; the same one where there is no reference. */
       readonly machine: Pick<Clock, 'now'>;
@@ -37,13 +29,7 @@ export class ClusterExamination implements Examination {
 
   async examine(): Promise<Diagnosis[]> {
     const nodes = await this.deps.nodes.list();
-    return [
-      await this.leader(nodes),
-      this.zoneData(nodes),
-      ...this.clocks(nodes),
-      await this.pools(),
-      await this.queue(),
-    ];
+    return [await this.leader(nodes), this.zoneData(nodes), ...this.clocks(nodes), await this.queue()];
   }
 
   private async leader(nodes: readonly NodeAnnouncement[]): Promise<Diagnosis> {
@@ -93,23 +79,6 @@ export class ClusterExamination implements Examination {
         'mend NTP on these machines',
       ),
     ];
-  }
-
-  private async pools(): Promise<Diagnosis> {
-    const [workers, demands] = await Promise.all([
-      this.deps.workers.list(),
-      this.deps.tasks.demand(MAX_DEMANDS),
-    ]);
-    const live = new LiveWorkers(workers);
-    const unserved = demands.filter((demand) => live.for(demand) === 0);
-    if (unserved.length === 0)
-      return ok('pools', `${workers.length} live workers serve all ${demands.length} pools in use`);
-    const names = unserved.map(({ pool, executor, tasks }) => `${pool}/${executor} (${tasks} tasks)`);
-    return problem(
-      'pools',
-      `no live worker for ${named(names)}; their runs wait`,
-      'start a worker with these AX_POOLS (and AX_SHELL_ENABLED for shell)',
-    );
   }
 
   private async queue(): Promise<Diagnosis> {

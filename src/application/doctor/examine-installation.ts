@@ -20,7 +20,7 @@ export class ExamineInstallation {
         try {
           return await examination.examine();
         } catch (error) {
-          const finding = `could not be looked at: ${messageOf(error)}`;
+          const finding = `could not be looked at: ${endOf(messageOf(error))}`;
           return [problem(examination.part, finding, 'see what else is wrong, mend it and look again')];
         }
       }),
@@ -28,3 +28,6 @@ export class ExamineInstallation {
     return found.flat();
   }
 }
+
+/** A driver puts the whole statement before its words. */
+const endOf = (text: string): string => text.replace(/\s+/g, ' ').slice(-200);

@@ -16,6 +16,7 @@ import { WatchPools } from '../../application/coordinator/watch-pools.js';
 import { CancelExecution } from '../../application/executions/cancel-execution.js';
 import { ClusterExamination } from '../../application/doctor/cluster-examination.js';
 import { ExamineInstallation } from '../../application/doctor/examine-installation.js';
+import { PoolExamination } from '../../application/doctor/pool-examination.js';
 import { RunExamination } from '../../application/doctor/run-examination.js';
 import { TaskExamination } from '../../application/doctor/task-examination.js';
 import { QueryExecutions } from '../../application/executions/query-executions.js';
@@ -90,13 +91,14 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
           ...storeExaminations,
           ...brokerExaminations,
           new ClusterExamination(
-            { lock, nodes, workers: registry, queue, tasks, clock, machine },
+            { lock, nodes, queue, clock, machine },
             {
               zoneData: zoneDataVersion(),
               clockLimitMs: config.clockLimitMs,
               queueLimit: config.queueLimit,
             },
           ),
+          new PoolExamination({ workers: registry, tasks }),
           new TaskExamination({ tasks, clock }, true),
           new RunExamination({ executions, clock }),
         ]),
