@@ -108,7 +108,7 @@ describe('createContainer', () => {
     const [one, two] = ['1', '2'].map((i) =>
       create('all', 'cluster', { node: `node-${i}`, instance: `node-${i}/1`, version: '0.0.0' }),
     );
-    const given: readonly TokenName[] = ['clock', 'random', 'logger'];
+    const given: readonly TokenName[] = ['clock', 'machine', 'random', 'logger'];
     const shared = NAMES.filter(
       (name) => one?.get<unknown>(TOKENS[name]) === two?.get<unknown>(TOKENS[name]),
     );
