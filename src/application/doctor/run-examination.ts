@@ -54,10 +54,10 @@ export class RunExamination implements Examination {
 const nameOf = ({ event, status }: Execution): string => `${event.id} of ${event.taskId} (${status})`;
 
 const recorded = (
-  { event, status, attempt, startedAt }: Execution,
+  { event, status, reason, attempt, startedAt }: Execution,
   ledger: NonNullable<Awaited<ReturnType<ExecutionRepo['find']>>>['ledger'],
 ): RecordedEvent => ({
   ...event,
-  ...{ status, attempt, startedAt },
+  ...{ status, reason, attempt, startedAt },
   steps: ledger.map(({ kind, at, node }) => ({ kind, at, node, generation: 0, attempt: null })),
 });
