@@ -1,4 +1,5 @@
 import { type Authenticate } from './authenticate.js';
+import { type FillCalendar } from './calendars/fill-calendar.js';
 import { type ManageCalendars } from './calendars/manage-calendars.js';
 import { type QueryCalendars } from './calendars/query-calendars.js';
 import { type ExamineInstallation } from './doctor/examine-installation.js';
@@ -25,6 +26,8 @@ export interface UseCases {
   readonly queryTasks: QueryTasks;
   /** create · replace · delete */
   readonly manageCalendars: ManageCalendars;
+  /** fill · import */
+  readonly fillCalendar: FillCalendar;
   /** find · list · named · warnings */
   readonly queryCalendars: QueryCalendars;
   /** find · list */

@@ -29,6 +29,8 @@ export interface CalendarDefinition {
   readonly excludedTimes: readonly ExcludedTime[];
   /** The last date of which the holidays are known, `YYYY-MM-DD`; null if it never runs out. */
   readonly knownUntil: string | null;
+  /** Where days of it came from, the last origin at the end, one line each; without it all were listed by hand. */
+  readonly filledFrom?: readonly string[];
 }
 
 /** A stored calendar. A version never changes: an edit makes the next one. */
@@ -39,8 +41,10 @@ export interface Calendar extends CalendarDefinition {
 /** Holidays and extra working days together. */
 export const MAX_CALENDAR_DAYS = 5000;
 export const MAX_EXCLUDED_TIMES = 24;
+export const MAX_ORIGINS = 20;
 const MAX_DESCRIPTION = 500;
 const MAX_DAY_NAME = 100;
+const MAX_ORIGIN = 200;
 const DAY_MS = 86_400_000;
 const FIRST_DATE = '1970-01-01';
 const LAST_DATE = '2199-12-31';
@@ -89,6 +93,9 @@ export function calendarProblems(definition: CalendarDefinition): FieldProblem[]
   });
   if (knownUntil !== null && dayNumberOf(knownUntil) === null)
     refuse('known_until', `"${knownUntil}" is not possible`, DATE_FIX);
+  const origins = definition.filledFrom ?? [];
+  if (origins.length > MAX_ORIGINS || !origins.every((origin) => isPrintable(origin, MAX_ORIGIN)))
+    refuse('filled_from', 'is not as ax writes it', 'send it back as it was read, or leave it out');
   return [...problems, ...dayProblems(holidays, workdays), ...timeProblems(excludedTimes)];
 }
 

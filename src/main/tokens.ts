@@ -19,6 +19,7 @@ import { type RunExecution } from '../application/worker/run-execution.js';
 import { type WorkerLoop } from '../application/worker/worker-loop.js';
 import { type AuditLog } from '../ports/audit.js';
 import { type CalendarRepo } from '../ports/calendar-repo.js';
+import { type CalendarSource } from '../ports/calendar-source.js';
 import { type Claims } from '../ports/claims.js';
 import { type Clock } from '../ports/clock.js';
 import { type DurationRepo } from '../ports/duration-repo.js';
@@ -89,6 +90,7 @@ export const TOKENS = {
   loads: token<LoadRepo>('LoadRepo'),
   hooks: token<HookRepo>('HookRepo'),
   calendars: token<CalendarRepo>('CalendarRepo'),
+  calendarSource: token<CalendarSource>('CalendarSource'),
   audit: token<AuditLog>('AuditLog'),
   tokens: token<TokenRepo>('TokenRepo'),
   storeExaminations: token<readonly Examination[]>('StoreExaminations'),

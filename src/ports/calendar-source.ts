@@ -44,10 +44,12 @@ export interface SourcedDays {
   readonly workdays: readonly CalendarDay[];
   /** The last day, YYYY-MM-DD, up to which the source is complete. */
   readonly knownUntil: string;
+  /** Where they came from, for people: one printable line of at most 200 characters. */
+  readonly origin: string;
 }
 
 /** Where a calendar's days can come from. */
 export interface CalendarSource {
-  /** @throws InvalidInput that names the field below `source` and what is possible; for a file also the line. */
+  /** @throws InvalidInput that names the field of the source (its API name) and what is possible; for a file also the line. */
   daysOf(source: DaysSource): Promise<SourcedDays>;
 }

@@ -43,6 +43,7 @@ describe('calendars in the API', () => {
         { date: '2026-01-02', name: null },
       ],
       workdays: [{ date: '2026-01-04', name: null }],
+      filled_from: [],
       version: 1,
       warnings: [],
     });

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OfflineCalendarSource } from '../../src/adapters/calendars/offline-calendar-source.js';
 import { InProcessReceipts } from '../../src/adapters/embedded/in-process-receipts.js';
 import { InProcessWorkerRegistry } from '../../src/adapters/embedded/in-process-worker-registry.js';
 import { openSqlite, type SqliteStore } from '../../src/adapters/embedded/sqlite-store.js';
@@ -29,6 +30,7 @@ import { ForecastLoad } from '../../src/application/forecast/forecast-load.js';
 import { VerifyHistory } from '../../src/application/history/verify-history.js';
 import { QueryWorkers } from '../../src/application/pools/query-workers.js';
 import { Readiness } from '../../src/application/readiness.js';
+import { FillCalendar } from '../../src/application/calendars/fill-calendar.js';
 import { ManageCalendars } from '../../src/application/calendars/manage-calendars.js';
 import { QueryCalendars } from '../../src/application/calendars/query-calendars.js';
 import { ManageTasks } from '../../src/application/tasks/manage-tasks.js';
@@ -145,6 +147,7 @@ export class ApiServer {
       },
       subscribe: () => () => undefined,
     };
+    const manageCalendars = new ManageCalendars({ calendars, wakeup, clock });
     const useCases = {
       manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
       runTask: new RunTask({
@@ -159,7 +162,12 @@ export class ApiServer {
         node: 'coordinator-1',
       }),
       queryTasks: new QueryTasks({ tasks, clock }),
-      manageCalendars: new ManageCalendars({ calendars, wakeup, clock }),
+      manageCalendars,
+      fillCalendar: new FillCalendar({
+        source: new OfflineCalendarSource(clock),
+        calendars,
+        manageCalendars,
+      }),
       queryCalendars: new QueryCalendars({ calendars, clock }),
       queryExecutions: new QueryExecutions({ executions }),
       summarizeRuns: new SummarizeRuns({ tasks, durations: new SqlDurationRepo(db), clock }),

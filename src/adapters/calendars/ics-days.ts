@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { dayNumberOf, dateOfDay, MAX_CALENDAR_DAYS } from '../../domain/calendar.js';
 import { InvalidInput } from '../../domain/errors.js';
 import { type IcsSource, type SourcedDays } from '../../ports/calendar-source.js';
-import { FoundDays, startOf, yearOf, yearSpan } from './days.js';
+import { FoundDays, spanText, startOf, yearOf, yearSpan } from './days.js';
 import { daysOf, namedDaysOf, spanOf } from './ics-dates.js';
 import { type IcsEvent, icsEvents, textsOf } from './ics-events.js';
 import { occurrences, yearlyRule } from './yearly-rule.js';
@@ -10,8 +11,8 @@ import { occurrences, yearlyRule } from './yearly-rule.js';
 const YEARS_AHEAD = 5;
 /** Files of one year often end with the days after its end. */
 const NEW_YEAR_DAYS = 7;
-/** Days and months that are looked at; a file of ordinary size takes a few hundred, 50,000 take half a second. */
-const MAX_STEPS = 50_000;
+/** Days and months that are looked at: an ordinary file takes some hundred, these a third of a second. */
+const MAX_STEPS = 20_000;
 
 /** The days of an iCalendar file (docs/calendars.md). */
 export function icsDays(source: IcsSource, thisYear: number): SourcedDays {
@@ -42,23 +43,17 @@ export function icsDays(source: IcsSource, thisYear: number): SourcedDays {
     for (const start of yearly) add(start, true);
   }
   if (found.count > MAX_CALENDAR_DAYS)
-    throw InvalidInput.of('source.text', `has more than ${MAX_CALENDAR_DAYS} days`, 'give source.years');
+    throw InvalidInput.of('text', `has more than ${MAX_CALENDAR_DAYS} days`, 'give years');
   if (found.count === 0)
-    throw InvalidInput.of(
-      'source.text',
-      'has no all-day event that counts',
-      'send a file with all-day events',
-    );
+    throw InvalidInput.of('text', 'has no all-day event that counts', 'send a file with all-day events');
   const empty = years?.find((year) => !found.hasYear(year));
   if (empty !== undefined)
-    throw InvalidInput.of(
-      'source.years',
-      `the file has no day in ${empty}`,
-      'give years that are in the file',
-    );
+    throw InvalidInput.of('years', `the file has no day in ${empty}`, 'give years that are in the file');
   const known =
     lastSingle === -Infinity ? to : startOf(yearOf(Math.max(0, lastSingle - NEW_YEAR_DAYS)) + 1) - 1;
-  return found.upTo(years === null ? known : Math.min(known, to));
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 12);
+  const origin = `iCalendar file ${hash}${years === null ? '' : `, ${spanText(span)}`}`;
+  return found.upTo(years === null ? known : Math.min(known, to), origin);
 }
 
 /** A file of the largest size can ask for minutes of counting, and the process has tasks to fire. */
@@ -67,8 +62,8 @@ function budgetOf(steps: number): (spent: number) => void {
   return (spent) => {
     left -= spent;
     if (left >= 0) return;
-    const fix = 'send fewer events at a time, or shorter ones, and give source.years';
-    throw InvalidInput.of('source.text', 'has too many days and years to count', fix);
+    const fix = 'send fewer events at a time, or shorter ones, and give years';
+    throw InvalidInput.of('text', 'has too many days and years to count', fix);
   };
 }
 

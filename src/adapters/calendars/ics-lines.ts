@@ -18,7 +18,7 @@ export interface IcsProperty {
 
 /** What is wrong at a line of the file, as a problem of the field that holds it. */
 export const atLine = (line: number, problem: string, fix: string): InvalidInput =>
-  InvalidInput.of('source.text', `line ${line}: ${problem}`, fix);
+  InvalidInput.of('text', `line ${line}: ${problem}`, fix);
 
 /** The lines of a file, whatever its line ends, without a byte order mark. @throws InvalidInput on a line that is none of iCalendar. */
 export function contentLines(file: string): ContentLine[] {

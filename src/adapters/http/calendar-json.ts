@@ -8,6 +8,8 @@ import {
   WEEKDAYS,
 } from '../../domain/calendar.js';
 import { type FieldProblem, InvalidInput } from '../../domain/errors.js';
+import { type DaysSource } from '../../ports/calendar-source.js';
+import { calendarSource } from './calendar-source-json.js';
 import { check, readWith, Refusal, strict } from './field-problems.js';
 
 const NAMES = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
@@ -35,6 +37,8 @@ const fields = {
   workdays: z.array(day).default([]),
   excluded_times: z.array(strict({ from: z.string(), to: z.string() })).default([]),
   known_until: z.string().nullish(),
+  source: calendarSource.nullish(),
+  filled_from: z.array(z.string()).nullish(),
 };
 
 const setByAx = z.unknown().optional();
@@ -49,6 +53,8 @@ const CALENDAR = strict({
 /** A calendar as somebody wants it, and the version that the writer expects to replace; null: any. */
 export interface CalendarDraft {
   readonly definition: CalendarDefinition;
+  /** What more days are to be taken from; null: nothing. */
+  readonly source: DaysSource | null;
   readonly version: number | null;
 }
 
@@ -70,7 +76,9 @@ export function calendarDraft(json: unknown, name: string | null): CalendarDraft
       workdays: value.workdays.map(dayOf),
       excludedTimes: value.excluded_times,
       knownUntil: value.known_until ?? null,
+      filledFrom: value.filled_from ?? [],
     },
+    source: value.source ?? null,
     version: value.version ?? null,
   };
 }
@@ -93,5 +101,6 @@ export const calendarJson = (calendar: Calendar) => ({
   workdays: calendar.workdays,
   excluded_times: calendar.excludedTimes,
   known_until: calendar.knownUntil,
+  filled_from: calendar.filledFrom ?? [],
   version: calendar.version,
 });

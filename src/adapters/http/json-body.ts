@@ -6,36 +6,46 @@ import { HttpError } from './problem.js';
 export const MAX_BODY_BYTES = 262_144;
 
 /**
- * The JSON value of a request whose body was read as bytes; undefined if it has none.
+ * The JSON value of a request whose body was read as bytes; undefined if it has none. `otherType`: what the route takes beside JSON.
  * @throws HttpError `unsupported_media_type` unless the Content-Type is application/json in UTF-8; `invalid_input` if it is not
  * JSON, repeats a name in one object, or uses the name `__proto__`.
  */
-export function jsonBody(request: Request): unknown {
+export function jsonBody(request: Request, otherType?: string): unknown {
   const bytes: unknown = request.body;
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) return undefined;
-  assertJsonType(request.get('content-type') ?? '');
+  const contentType = request.get('content-type') ?? '';
+  if (!isOfType(contentType, 'application/json')) throw refuseType(contentType, otherType);
   const text = decode(bytes);
   const value = parse(text);
   assertNames(text);
   return value;
 }
 
-function assertJsonType(contentType: string): void {
+/** The text of a request whose Content-Type is `type` in UTF-8; null if it is another one. @throws HttpError `invalid_input`. */
+export function textBody(request: Request, type: string): string | null {
+  const bytes: unknown = request.body;
+  if (!isOfType(request.get('content-type') ?? '', type)) return null;
+  return Buffer.isBuffer(bytes) ? decode(bytes) : '';
+}
+
+function isOfType(contentType: string, wanted: string): boolean {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = parameters.map((p) => p.trim()).find((p) => p.startsWith('charset='));
-  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
-  if (type.trim() === 'application/json' && isUtf8) return;
+  return type.trim() === wanted && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
+}
+
+function refuseType(contentType: string, otherType: string | undefined): HttpError {
   const problem = contentType === '' ? 'is missing' : `is ${JSON.stringify(contentType.slice(0, 100))}`;
-  throw new HttpError('unsupported_media_type', [
-    { field: 'Content-Type', problem, fix: 'send JSON in UTF-8 as "application/json"' },
-  ]);
+  const other = otherType === undefined ? '' : `, or a file in UTF-8 as "${otherType}"`;
+  const fix = `send JSON in UTF-8 as "application/json"${other}`;
+  return new HttpError('unsupported_media_type', [{ field: 'Content-Type', problem, fix }]);
 }
 
 function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw refuse([{ field: 'body', problem: 'is not UTF-8', fix: 'send JSON in UTF-8' }]);
+    throw refuse([{ field: 'body', problem: 'is not UTF-8', fix: 'send it in UTF-8' }]);
   }
 }
 

@@ -7,8 +7,10 @@ export interface ApiRequest<Query = unknown> {
   /** The `{id}` of the path, decoded; empty on paths without one. */
   readonly id: string;
   readonly query: Query;
-  /** The JSON of the body; undefined if there is none. */
+  /** The JSON of the body; undefined if there is none, or if it is `text`. */
   readonly body: unknown;
+  /** A body of the type that the route takes beside JSON; null if it is of another one. */
+  readonly text: string | null;
   /** Absent on routes that need no token. */
   readonly actor: Actor;
   header(name: string): string | undefined;
@@ -26,6 +28,8 @@ export interface Reply {
 export interface Route {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   readonly path: string;
+  /** A type of body that is taken as text, beside JSON. */
+  readonly textType?: string;
   handle(request: ApiRequest): Promise<Reply>;
 }
 
@@ -34,9 +38,9 @@ export const route = <Query>(spec: {
   readonly method: Route['method'];
   readonly path: string;
   readonly query: z.ZodType<Query>;
+  readonly textType?: string;
   readonly handle: (request: ApiRequest<Query>) => Promise<Reply>;
 }): Route => ({
-  method: spec.method,
-  path: spec.path,
+  ...spec,
   handle: async (request) => spec.handle({ ...request, query: checked(spec.query, request.query) }),
 });

@@ -9,7 +9,7 @@ import {
 import { type Actor } from '../../application/actor.js';
 import { AxError } from '../../domain/errors.js';
 import { type Logger } from '../../ports/logger.js';
-import { jsonBody, MAX_BODY_BYTES } from './json-body.js';
+import { jsonBody, MAX_BODY_BYTES, textBody } from './json-body.js';
 import { HttpError, problemOf } from './problem.js';
 import { type ApiRequest, type Reply, type Route } from './route.js';
 
@@ -38,16 +38,20 @@ const bodyReader = ({ method }: Route): RequestHandler[] =>
 const answer =
   (route: Route): RequestHandler =>
   async (req, res) => {
-    send(res, await route.handle(apiRequest(req, res)));
+    send(res, await route.handle(apiRequest(route, req, res)));
   };
 
-const apiRequest = (req: Request, res: Response): ApiRequest => ({
-  id: String(req.params['id'] ?? ''),
-  query: { ...req.query },
-  body: jsonBody(req),
-  actor: res.locals['actor'] as Actor,
-  header: (name) => req.get(name),
-});
+function apiRequest({ textType }: Route, req: Request, res: Response): ApiRequest {
+  const text = textType === undefined ? null : textBody(req, textType);
+  return {
+    id: String(req.params['id'] ?? ''),
+    query: { ...req.query },
+    body: text === null ? jsonBody(req, textType) : undefined,
+    text,
+    actor: res.locals['actor'] as Actor,
+    header: (name) => req.get(name),
+  };
+}
 
 function refuseMethod(routes: readonly Route[]): RequestHandler {
   const methods = routes.flatMap(({ method }) =>

@@ -1,4 +1,5 @@
 import { ContainerModule } from 'inversify';
+import { OfflineCalendarSource } from '../../adapters/calendars/offline-calendar-source.js';
 import { type InProcessBroker } from '../../adapters/embedded/in-process-broker.js';
 import { InProcessLock } from '../../adapters/embedded/in-process-lock.js';
 import { InProcessWakeup } from '../../adapters/embedded/in-process-wakeup.js';
@@ -47,6 +48,7 @@ export const systemModule = (clock: Clock, random: SystemRandom, machine: Clock 
     bind(T.random).toConstantValue(random);
     bind(T.ids).toResolvedValue(() => new UuidIds(clock));
     bind(T.tokenHash).toResolvedValue(() => new Sha256TokenHash());
+    bind(T.calendarSource).toResolvedValue(() => new OfflineCalendarSource(clock));
   });
 
 /** Trace contexts are made in any case; spans are told of to `tracer`, if there is one. */

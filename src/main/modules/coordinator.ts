@@ -1,5 +1,6 @@
 import { ContainerModule } from 'inversify';
 import { Authenticate } from '../../application/authenticate.js';
+import { FillCalendar } from '../../application/calendars/fill-calendar.js';
 import { ManageCalendars } from '../../application/calendars/manage-calendars.js';
 import { QueryCalendars } from '../../application/calendars/query-calendars.js';
 import { CollectResults } from '../../application/coordinator/collect-results.js';
@@ -48,6 +49,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       history,
       durations,
       calendars,
+      calendarSource,
       receipts,
       hash,
       audit,
@@ -74,11 +76,13 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       const runDeps = { tasks, triggers, queue, tracer, clock, ids, metrics, logger, node };
       const live = { queue, registry, queueLimit: config.queueLimit };
       const cancelDeps = { tasks, executions, stops, receipts, audit, clock, metrics, logger, node };
+      const manageCalendars = new ManageCalendars({ calendars, wakeup, clock });
       return {
         manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
         runTask: new RunTask(runDeps),
         queryTasks: new QueryTasks({ tasks, clock }),
-        manageCalendars: new ManageCalendars({ calendars, wakeup, clock }),
+        manageCalendars,
+        fillCalendar: new FillCalendar({ source: calendarSource, calendars, manageCalendars }),
         queryCalendars: new QueryCalendars({ calendars, clock }),
         queryExecutions: new QueryExecutions({ executions }),
         summarizeRuns: new SummarizeRuns({ tasks, durations, clock }),
@@ -114,6 +118,7 @@ export const coordinatorModule = new ContainerModule(({ bind }) => {
       T.history,
       T.durations,
       T.calendars,
+      T.calendarSource,
       T.receipts,
       T.tokenHash,
       T.audit,

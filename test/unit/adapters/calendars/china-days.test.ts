@@ -38,7 +38,7 @@ describe('the calendar of mainland China', () => {
     [[2025, 2026, 2027, 2028, 2029, 2030, 2031, 2032, 2033, 2034, 2035, 2036, 2037, 2038, 2039, 2040]],
   ])('refuses a year that is not announced, and names those that are: %j', (years) => {
     expect(() => days(...years)).toThrow(InvalidInput);
-    expect(() => days(...years)).toThrow(/source\.years: \d+ is not known; use years from 2004 to 20\d\d/);
+    expect(() => days(...years)).toThrow(/years: \d+ is not known; use years from 2004 to 20\d\d/);
   });
 
   it('refuses a gap', () => {

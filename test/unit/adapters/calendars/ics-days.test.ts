@@ -15,6 +15,9 @@ const read = (text: string, options: Partial<IcsSource> = {}) =>
     2026,
   );
 
+/** All that does not tell one file from another. */
+const readDays = (text: string) => ({ ...read(text), origin: '' });
+
 const dates = (days: readonly CalendarDay[]) => days.map(({ date }) => date);
 const event = (...lines: readonly string[]) => ['BEGIN:VEVENT', ...lines, 'END:VEVENT'].join('\n');
 const file = (...events: readonly string[]) => ['BEGIN:VCALENDAR', ...events, 'END:VCALENDAR'].join('\n');
@@ -68,7 +71,7 @@ describe('a file of a web calendar', () => {
     ['a byte order mark', `\uFEFF${us}`],
     ['blank lines', us.replaceAll('\n', '\n\n')],
   ])('is the same with %s', (_what, text) => {
-    expect(read(text.replaceAll(/[\r\n]+ /g, ''))).toEqual(read(us.replaceAll('\n ', '')));
+    expect(readDays(text.replaceAll(/[\r\n]+ /g, ''))).toEqual(readDays(us.replaceAll('\n ', '')));
   });
 
   it('is the same wherever its lines are folded', () => {
@@ -76,8 +79,8 @@ describe('a file of a web calendar', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 75 }), fc.constantFrom('\r\n ', '\n\t'), (width, fold) => {
         const folded = lines.map((line) => line.match(new RegExp(`.{1,${width}}`, 'gu'))?.join(fold) ?? line);
-        expect(read(folded.join(fold.trim() === '' && fold.startsWith('\r') ? '\r\n' : '\n'))).toEqual(
-          read(us),
+        expect(readDays(folded.join(fold.trim() === '' && fold.startsWith('\r') ? '\r\n' : '\n'))).toEqual(
+          readDays(us),
         );
       }),
       { numRuns: 50 },
@@ -107,6 +110,22 @@ describe('a file of an office program', () => {
     const { holidays, knownUntil } = read(newYear, { years: [2030] });
     expect(dates(holidays)).toEqual(['2030-01-01', '2030-01-02', '2030-12-30', '2030-12-31']);
     expect(knownUntil).toBe('2030-12-31');
+  });
+});
+
+describe('how long a file is known', () => {
+  it('goes by its series where each event belongs to one, also a moved one', () => {
+    const moved = file(
+      event('UID:1', 'DTSTART;VALUE=DATE:20200710', 'RRULE:FREQ=YEARLY'),
+      event('UID:1', 'DTSTART;VALUE=DATE:20260717', 'RECURRENCE-ID;VALUE=DATE:20260710'),
+    );
+    expect(read(moved).knownUntil).toBe('2030-12-31');
+  });
+
+  it('ends with the last asked year, however long the file goes on', () => {
+    const two = file(event('DTSTART;VALUE=DATE:20260501'), event('DTSTART;VALUE=DATE:20270501'));
+    expect(read(two).knownUntil).toBe('2027-12-31');
+    expect(read(two, { years: [2026] }).knownUntil).toBe('2026-12-31');
   });
 });
 
@@ -198,13 +217,13 @@ describe('a refused file', () => {
     ],
   ])('is %s', (_what, text, problem) => {
     expect(refusal(text)).toMatch(problem);
-    expect(refusal(text)).toMatch(/^source\.text: /);
+    expect(refusal(text)).toMatch(/^text: /);
   });
 
   it('is one without a day in an asked year, or with a gap between these', () => {
     const one = file(event('DTSTART;VALUE=DATE:20260105'));
-    expect(refusal(one, { years: [2026, 2027] })).toMatch(/^source\.years: the file has no day in 2027/);
-    expect(refusal(one, { years: [2026, 2028] })).toMatch(/^source\.years: leaves out 2027/);
+    expect(refusal(one, { years: [2026, 2027] })).toMatch(/^years: the file has no day in 2027/);
+    expect(refusal(one, { years: [2026, 2028] })).toMatch(/^years: leaves out 2027/);
   });
 
   it('is one with more days than a calendar takes', () => {
