@@ -37,6 +37,7 @@ export class FleetLoad {
     const failing = reply({ status: 503 });
     const slow = reply({ delayMs: 1500 });
     const given = { type: 'http', url: url('/refuses', failing) };
+    await load.post('/api/calendars', { name: 'known', holidays: ['2100-01-01'], known_until: '2100-12-31' });
     await Promise.all([
       // Fails, is tried again, times out, is slow, and overlaps: the task that the dashboard of one task is asked about.
       load.create('mixed', {
@@ -91,13 +92,12 @@ export class FleetLoad {
     await this.callee.close();
   }
 
-  private async create(id: string, fields: Fields): Promise<void> {
-    const answer = await this.coordinator.api('POST', '/api/tasks', {
-      id,
-      name: id,
-      group: 'load',
-      ...fields,
-    });
-    if (answer.status !== 201) throw new Error(`${id}: ${JSON.stringify(answer.json)}`);
+  private create(id: string, fields: Fields): Promise<void> {
+    return this.post('/api/tasks', { id, name: id, group: 'load', ...fields });
+  }
+
+  private async post(path: string, body: Fields): Promise<void> {
+    const answer = await this.coordinator.api('POST', path, body);
+    if (answer.status !== 201) throw new Error(`${path}: ${JSON.stringify(answer.json)}`);
   }
 }

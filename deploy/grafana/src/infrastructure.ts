@@ -123,6 +123,7 @@ const clock = [
       [`max(ax_clock_offset_error_seconds{${OF_INSTANCE}})`, 'measured to'],
     ],
     empty: NO_PROCESS,
+    width: 12,
   }),
   chart({
     title: 'Clock correction',
@@ -131,6 +132,7 @@ const clock = [
     unit: 's',
     queries: [[`abs(ax_clock_correction_seconds{${OF_INSTANCE}})`, '{{instance}}']],
     empty: NO_PROCESS,
+    width: 12,
   }),
   chart({
     title: 'Versions',
@@ -142,6 +144,21 @@ const clock = [
       [`count by (version) (ax_zone_data_info{${OF_INSTANCE}})`, 'zone data {{version}}'],
     ],
     empty: NO_PROCESS,
+    width: 12,
+  }),
+  chart({
+    title: 'Calendars end in',
+    tells:
+      'How long the days that a calendar knows go on; the hundred that end first. AxCalendarEnds fires 60 days ahead.',
+    unit: 's',
+    queries: [
+      [
+        `${ofLeader('ax_calendar_known_until_timestamp_seconds', OF_NAMESPACE, 'calendar')} - time()`,
+        '{{calendar}}',
+      ],
+    ],
+    empty: 'No calendar that runs out, or no leader tells.',
+    width: 12,
   }),
 ];
 
@@ -167,7 +184,7 @@ export const infrastructure = build({
     ['Tick', tick],
     ['Results', results],
     ['Safety', safety],
-    ['Clocks and versions', clock],
+    ['Clocks, versions, calendars', clock],
     ['MySQL', mysql],
     ['Redis and series', redis],
     ['Processes', processes],
