@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readRules } from '../../support/alert-rules.js';
 import { documentedMetrics, recordedIn, unknownIn } from '../../support/used-metrics.js';
@@ -82,5 +82,17 @@ describe('docs/runbooks', () => {
     const causes = text.match(/^\| (?!cause |---).* \| .* \| .* \|$/gm) ?? [];
     expect(causes.length).toBeGreaterThanOrEqual(2);
     expect(unknownIn(text)).toEqual([]);
+  });
+
+  it('names checks of ax doctor that there are, and links to pages that there are', () => {
+    const checks = [...read('docs/doctor.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, check]) => check);
+    for (const name of [...pages, 'README.md']) {
+      const text = read(`docs/runbooks/${name}`);
+      const [, looked = ''] = /^ax doctor +# ([\w, ]+)/m.exec(text) ?? [];
+      for (const check of looked.split(', ').filter((word) => word !== ''))
+        expect(checks, name).toContain(check);
+      for (const [, link = ''] of text.matchAll(/\]\(([^)#]+)/g))
+        expect(existsSync(new URL(`docs/runbooks/${link}`, root)), `${name}: ${link}`).toBe(true);
+    }
   });
 });
