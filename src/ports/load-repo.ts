@@ -18,6 +18,9 @@ export interface LoadRepo {
     readonly disabled: number;
     readonly oldestSlot: number | null;
   }>;
-  /** The first `limit` enabled tasks in the order of ids. Reads a few rows of each, however long its history. */
+  /**
+   * The first `limit` enabled tasks in the order of pool, type of executor and id. Reads a few rows of each, however long its history
+   * and however many tasks are disabled.
+   */
   standings(limit: number): Promise<TaskStanding[]>;
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Status } from '../../src/domain/execution.js';
 import { BASE, buildReport, buildTask } from '../support/builders.js';
+import { SHELL_SPEC } from '../support/pools.js';
 import { uuidAt } from '../support/runs.js';
 import { auditOf, type Store, type StoreFactory } from '../support/store.js';
 
@@ -56,7 +57,11 @@ export function loadRepoSuite(name: string, open: StoreFactory): void {
       expect((await store.loads.standings(10))[1]?.lastFailureAt).toBe(BASE + 3020);
       await end('b', 'fail', BASE + 5000, 30);
       expect((await store.loads.standings(10))[1]?.lastFailureAt).toBe(BASE + 5030);
-      expect((await store.loads.standings(1)).map(({ id }) => id)).toEqual(['a']);
+      await insert({ id: '0', pool: 'zoo' });
+      await insert({ id: '1', executor: SHELL_SPEC });
+      const ids = async (limit: number) => (await store.loads.standings(limit)).map(({ id }) => id);
+      expect(await ids(10)).toEqual(['a', 'b', '1', '0']);
+      expect(await ids(1)).toEqual(['a']);
     });
   });
 }

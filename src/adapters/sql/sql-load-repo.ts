@@ -11,7 +11,7 @@ interface StandingRow {
   readonly timed_out: number | null;
 }
 
-/** Reads indexes: that of due tasks whole, and of each task the last entry of three statuses. */
+/** Reads indexes: that of due tasks whole; that of demand, which ends with the ids, as far as asked; and of each task the last entry of three statuses. */
 export class SqlLoadRepo implements LoadRepo {
   constructor(private readonly db: SqlDb) {}
 
@@ -38,7 +38,8 @@ export class SqlLoadRepo implements LoadRepo {
       return sql.rows<StandingRow>(
         `SELECT t.id, t.group_name, t.updated_at, t.next_trigger_time, ${last('success')} AS succeeded,
            ${last('fail')} AS failed, ${last('timeout')} AS timed_out
-         FROM task_meta t WHERE t.enabled = 1 ORDER BY t.id LIMIT ?`,
+         FROM task_meta t ${sql.dialect.useIndex('task_meta_demand')}
+         WHERE t.enabled = 1 ORDER BY t.pool, t.executor_type, t.id LIMIT ?`,
         [limit],
       );
     });

@@ -1,4 +1,5 @@
 import { type Status } from '../../../src/domain/execution.js';
+import { type Task } from '../../../src/domain/task.js';
 import { type LoadRepo, type TaskStanding } from '../../../src/ports/load-repo.js';
 import { type MemoryDb } from './memory-db.js';
 
@@ -20,7 +21,7 @@ export class MemoryLoadRepo implements LoadRepo {
     return [...this.db.tasks.values()]
       .map(({ task }) => task)
       .filter(({ isEnabled }) => isEnabled)
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
+      .sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
       .slice(0, limit)
       .map(({ id, group, updatedAt, nextTriggerTime }) => {
         const failures = [this.last(id, 'fail'), this.last(id, 'timeout')].filter((at) => at !== null);
@@ -43,3 +44,5 @@ export class MemoryLoadRepo implements LoadRepo {
     return ended[0]?.[1].report?.finishedAt ?? null;
   }
 }
+
+const placeOf = ({ pool, executor, id }: Task): string => [pool, executor.type, id].join(' ');
