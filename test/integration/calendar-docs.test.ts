@@ -20,6 +20,7 @@ describe('docs/calendars.md', () => {
       '/api/schedules/preview',
       '/api/calendars/china/import',
       '/api/schedules/preview',
+      '/api/tasks',
       '/api/calendars/bavaria/import',
       '/api/calendars',
       '/api/calendars/acme/import',
