@@ -161,11 +161,13 @@ describe('calendars in the API', () => {
     expect(preview.json['fires']).toEqual([
       {
         at: '2026-10-05T01:00:00.000Z',
+        fires_at: '2026-10-05T01:00:00.000Z',
         local: '2026-10-05T09:00:00.000+08:00',
         note: 'moved from 2026-10-01 by calendar moves (next_workday)',
       },
       {
         at: '2026-11-02T01:00:00.000Z',
+        fires_at: '2026-11-02T01:00:00.000Z',
         local: '2026-11-02T09:00:00.000+08:00',
         note: 'moved from 2026-11-01 by calendar moves (next_workday)',
       },

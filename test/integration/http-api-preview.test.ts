@@ -28,8 +28,18 @@ describe('POST /api/schedules/preview', () => {
       description_zh: '在09:00, 星期一至星期五, Asia/Shanghai',
       warnings: [],
       fires: [
-        { at: '2026-10-12T01:00:00.000Z', local: '2026-10-12T09:00:00.000+08:00', note: null },
-        { at: '2026-10-13T01:00:00.000Z', local: '2026-10-13T09:00:00.000+08:00', note: null },
+        {
+          at: '2026-10-12T01:00:00.000Z',
+          fires_at: '2026-10-12T01:00:00.000Z',
+          local: '2026-10-12T09:00:00.000+08:00',
+          note: null,
+        },
+        {
+          at: '2026-10-13T01:00:00.000Z',
+          fires_at: '2026-10-13T01:00:00.000Z',
+          local: '2026-10-13T09:00:00.000+08:00',
+          note: null,
+        },
       ],
       zone_data: process.versions.tz,
     });

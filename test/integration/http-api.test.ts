@@ -199,7 +199,17 @@ describe('the API of tasks', () => {
     });
     expect(await read('jittered')).toEqual(answer.json);
     const { json } = await api.call('GET', '/api/tasks/jittered/next?n=1');
-    expect(json['fires']).toMatchObject([{ at: '2026-01-05T01:00:00.000Z' }]);
+    const [{ at, fires_at: firesAt } = { at: '', fires_at: '' }] = json['fires'] as {
+      at: string;
+      fires_at: string;
+    }[];
+    expect(at).toBe('2026-01-05T01:00:00.000Z');
+    expect(Date.parse(firesAt)).toBeGreaterThan(Date.parse(at));
+    const schedule = { cron_expr: '0 * * * *', jitter_sec: answer.json['jitter_sec'], n: 1 };
+    const preview = async (fields: object) =>
+      (await api.call('POST', '/api/schedules/preview', fields)).json['fires'];
+    expect(await preview(schedule)).toMatchObject([{ at, fires_at: null }]);
+    expect(await preview({ ...schedule, id: 'jittered' })).toMatchObject([{ at, fires_at: firesAt }]);
     const once = { schedule_type: 'once', cron_expr: null, run_at: '2026-01-06T08:00:00Z' };
     for (const fields of [{ jitter_sec: 86_401 }, { jitter_sec: '5' }, { ...once, jitter_sec: 5 }]) {
       const refused = await api.call('POST', '/api/tasks', { ...hourly, ...fields });
@@ -211,14 +221,28 @@ describe('the API of tasks', () => {
     await create('next', { cron_expr: '30 1 8 3,11 *', timezone: 'America/New_York' });
     expect((await api.call('GET', '/api/tasks/next/next?n=2')).json).toEqual({
       fires: [
-        { at: '2026-03-08T06:30:00.000Z', local: '2026-03-08T01:30:00.000-05:00' },
-        { at: '2026-11-08T06:30:00.000Z', local: '2026-11-08T01:30:00.000-05:00' },
+        {
+          at: '2026-03-08T06:30:00.000Z',
+          fires_at: '2026-03-08T06:30:00.000Z',
+          local: '2026-03-08T01:30:00.000-05:00',
+        },
+        {
+          at: '2026-11-08T06:30:00.000Z',
+          fires_at: '2026-11-08T06:30:00.000Z',
+          local: '2026-11-08T01:30:00.000-05:00',
+        },
       ],
     });
     expect((await api.call('GET', '/api/tasks/next/next')).json['fires']).toHaveLength(5);
     await create('once', { schedule_type: 'once', cron_expr: null, run_at: '2026-01-06T08:00:00.5+08:00' });
     expect((await api.call('GET', '/api/tasks/once/next')).json).toEqual({
-      fires: [{ at: '2026-01-06T00:00:00.500Z', local: '2026-01-06T00:00:00.500+00:00' }],
+      fires: [
+        {
+          at: '2026-01-06T00:00:00.500Z',
+          fires_at: '2026-01-06T00:00:00.500Z',
+          local: '2026-01-06T00:00:00.500+00:00',
+        },
+      ],
     });
   });
 

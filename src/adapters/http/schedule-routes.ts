@@ -9,7 +9,7 @@ import { check, readWith, Refusal, strict } from './field-problems.js';
 import { instantText, localText, readInstant } from './instant.js';
 import { NO_QUERY } from './list-query.js';
 import { route, type Route } from './route.js';
-import { scheduleFieldProblems, scheduleFields } from './task-fields.js';
+import { scheduleFieldProblems, scheduleFields, taskId } from './task-fields.js';
 import { scheduleOf } from './task-json.js';
 
 const howMany = (value: unknown): number | Refusal =>
@@ -19,6 +19,7 @@ const howMany = (value: unknown): number | Refusal =>
 
 const PREVIEW = strict({
   ...scheduleFields,
+  id: taskId.nullish(),
   from: readWith(readInstant).nullish(),
   n: readWith(howMany).default(5),
 });
@@ -37,10 +38,10 @@ export function scheduleRoutes({
       path: '/schedules/preview',
       query: NO_QUERY,
       handle: async ({ body }) => {
-        const { fields, from, n } = previewRequest(body);
+        const { fields, ...request } = previewRequest(body);
         const days = typeof fields.calendar === 'string' ? await queryCalendars.named(fields.calendar) : null;
         const draft = (now: number) => scheduleOf(fields, now, days);
-        return { status: 200, json: previewJson(queryTasks.preview(draft, from, n)) };
+        return { status: 200, json: previewJson(queryTasks.preview(draft, request)) };
       },
     }),
   ];
@@ -53,8 +54,8 @@ function previewRequest(body: unknown) {
   const { value, problems } = check(PREVIEW, json);
   const all = [...problems, ...scheduleFieldProblems(json)];
   if (value === undefined || all.length > 0) throw new InvalidInput(all);
-  const { from, n, ...fields } = value;
-  return { fields, from: from ?? null, n };
+  const { from, n, id, ...fields } = value;
+  return { fields, from: from ?? null, n, taskId: id ?? null };
 }
 
 /** The zone in which a schedule's local times are told. */
@@ -63,9 +64,10 @@ export const zoneOf = (schedule: Schedule): string => (schedule.type === 'cron' 
 /** The JSON of a preview. */
 export function previewJson(preview: SchedulePreview): Readonly<Record<string, unknown>> {
   const timezone = zoneOf(preview.schedule);
-  const fires = preview.fires.map(({ slot, note }) => ({
+  const fires = preview.fires.map(({ slot, firesAt, note }) => ({
     at: instantText(slot),
     local: localText(slot, timezone),
+    fires_at: firesAt === null ? null : instantText(firesAt),
     note,
   }));
   return { ...wordsJson(preview), fires, zone_data: zoneDataVersion() };

@@ -35,7 +35,7 @@ function isJson(value: unknown, depth: number): value is Json {
 
 const instant = readWith(readInstant);
 
-const taskId = z.string().refine(isTaskId, { error: 'is not a task id', params: { fix: ID_FIX } });
+export const taskId = z.string().refine(isTaskId, { error: 'is not a task id', params: { fix: ID_FIX } });
 
 /** When a task fires. */
 export const scheduleFields = {

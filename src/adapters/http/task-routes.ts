@@ -129,8 +129,12 @@ export function taskIdOf({ id }: Pick<ApiRequest, 'id'>): string {
 }
 
 async function nextReply(queryTasks: QueryTasks, id: string, n: number): Promise<Reply> {
-  const { task, slots } = await queryTasks.nextFires(id, n);
+  const { task, fires } = await queryTasks.nextFires(id, n);
   const timezone = zoneOf(task.schedule);
-  const fires = slots.map((slot) => ({ at: instantText(slot), local: localText(slot, timezone) }));
-  return { status: 200, json: { fires } };
+  const shown = fires.map(({ slot, firesAt }) => ({
+    at: instantText(slot),
+    local: localText(slot, timezone),
+    fires_at: instantText(firesAt),
+  }));
+  return { status: 200, json: { fires: shown } };
 }

@@ -15,11 +15,14 @@ const UNIQUE_KEYS = [
   ['api_token', 'name'],
   ['api_token', 'hash'],
   ['ax_state', 'name'],
+  ['calendar', 'name'],
+  ['calendar_version', 'name, version'],
 ] as const;
 
 /** Indexes by name, with the columns that they begin with: statements name them, and fail or read whole tables without them. */
 const INDEXES = {
   task_meta_due: 'enabled, next_trigger_time',
+  task_meta_calendar: 'calendar, id',
   task_meta_demand: 'enabled, pool, executor_type',
   trigger_event_task: 'task_id, id',
   execution_log_status: 'status, id',

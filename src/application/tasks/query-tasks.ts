@@ -1,8 +1,10 @@
 import { AxError } from '../../domain/errors.js';
 import { calendarWarnings } from '../../domain/calendar-warnings.js';
+import { fireAt } from '../../domain/jitter.js';
 import { scheduleWords, type ScheduleWords } from '../../domain/schedule-words.js';
 import { FireTimes, type Schedule } from '../../domain/schedule.js';
 import { type BrokenTask, isBroken, type Task } from '../../domain/task.js';
+import { TaskSlots } from '../../domain/timetable.js';
 import { type Clock } from '../../ports/clock.js';
 import { type Page, type PageRequest, type TaskFilter, type TaskRepo } from '../../ports/task-repo.js';
 import { brokenTask } from './manage-tasks.js';
@@ -24,29 +26,35 @@ export class QueryTasks {
   }
 
   /**
-   * The next `n` slots after now that fire, epoch ms, as the schedule stands; also for a disabled task, which would fire then if enabled.
+   * The next `n` slots after now that fire, and when they do with their jitter, epoch ms, as the schedule stands; also for a disabled task, which would fire then if enabled.
    * @throws AxError `not_found`, `conflict` (the stored task is broken).
    */
-  async nextFires(id: string, n: number): Promise<{ task: Task; slots: number[] }> {
+  async nextFires(
+    id: string,
+    n: number,
+  ): Promise<{ task: Task; fires: { slot: number; firesAt: number }[] }> {
     const task = await this.find(id);
     if (isBroken(task)) throw brokenTask(task);
-    const times = new FireTimes();
-    const slots: number[] = [];
-    let slot = times.nextFiring(task.schedule, this.deps.clock.now());
-    while (slot !== null && slots.length < n) {
-      slots.push(slot);
-      slot = times.nextFiring(task.schedule, slot);
+    const slots = new TaskSlots({ schedule: task.schedule, former: [] }, new FireTimes());
+    const fires: { slot: number; firesAt: number }[] = [];
+    let slot = slots.nextFiring(this.deps.clock.now());
+    while (slot !== null && fires.length < n) {
+      fires.push({ slot, firesAt: fireAt(slots, id, slot) });
+      slot = slots.nextFiring(slot);
     }
-    return { task, slots };
+    return { task, fires };
   }
 
   /**
    * What a schedule means and its first `n` fire times after `from` (null: now). The draft makes it as of a task created now.
    * @throws InvalidInput.
    */
-  preview(draft: (createdAt: number) => Schedule, from: number | null, n: number): SchedulePreview {
+  preview(
+    draft: (createdAt: number) => Schedule,
+    { from, n, taskId }: { readonly from: number | null; readonly n: number; readonly taskId: string | null },
+  ): SchedulePreview {
     const now = this.deps.clock.now();
-    return previewSchedule(draft(now), { from: from ?? now, n, now });
+    return previewSchedule(draft(now), { from: from ?? now, n, now, taskId });
   }
 
   /** What a schedule means, and what its owner should know of it now. */

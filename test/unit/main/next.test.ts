@@ -46,7 +46,14 @@ describe('ax next', () => {
     );
     expect(answer).toMatchObject({
       description: 'At 09:00, only on Monday, Asia/Shanghai',
-      fires: [{ at: '2026-01-05T01:00:00.000Z', local: '2026-01-05T09:00:00.000+08:00', note: null }],
+      fires: [
+        {
+          at: '2026-01-05T01:00:00.000Z',
+          fires_at: '2026-01-05T01:00:00.000Z',
+          local: '2026-01-05T09:00:00.000+08:00',
+          note: null,
+        },
+      ],
     });
   });
 

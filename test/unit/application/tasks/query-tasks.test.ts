@@ -33,9 +33,24 @@ describe('QueryTasks', () => {
     it('after now, also of a disabled task', async () => {
       await harness.add(buildTask({ id: 'hourly', isEnabled: false, nextTriggerTime: null }));
       await harness.clock.advance(HOUR);
-      const { task, slots } = await query.nextFires('hourly', 3);
+      const { task, fires } = await query.nextFires('hourly', 3);
       expect(task.id).toBe('hourly');
-      expect(slots).toEqual([2, 3, 4].map((hour) => BASE + hour * HOUR));
+      expect(fires).toEqual([2, 3, 4].map((h) => ({ slot: BASE + h * HOUR, firesAt: BASE + h * HOUR })));
+    });
+
+    it('and the instants at which they fire with their jitter, which are those of the tick', async () => {
+      const jittered = every(60, { id: 'jittered' });
+      const { schedule } = jittered;
+      if (schedule.type !== 'interval') throw new Error('an interval is built');
+      await harness.add({ ...jittered, schedule: { ...schedule, jitterSec: 30 } });
+      const { fires } = await query.nextFires('jittered', 3);
+      harness.coordinator('coordinator-1').start();
+      await harness.clock.advance(4 * 60_000);
+      const ledger = await harness.query(
+        'SELECT slot, window_start FROM trigger_event ORDER BY slot LIMIT 3',
+      );
+      expect(ledger).toEqual(fires.map(({ slot, firesAt }) => ({ slot, window_start: firesAt })));
+      expect(fires.some(({ slot, firesAt }) => firesAt > slot)).toBe(true);
     });
 
     it('up to the end of the schedule', async () => {
@@ -43,9 +58,12 @@ describe('QueryTasks', () => {
       await harness.add(
         every(3600, { id: 'ending', schedule: { ...schedule, endAt: BASE + 2 * HOUR, jitterSec: 0 } }),
       );
-      expect((await query.nextFires('ending', 10)).slots).toEqual([BASE + HOUR, BASE + 2 * HOUR]);
+      expect((await query.nextFires('ending', 10)).fires).toMatchObject([
+        { slot: BASE + HOUR },
+        { slot: BASE + 2 * HOUR },
+      ]);
       await harness.clock.advance(3 * HOUR);
-      expect((await query.nextFires('ending', 10)).slots).toEqual([]);
+      expect((await query.nextFires('ending', 10)).fires).toEqual([]);
     });
 
     it('not of a broken task, nor of none', async () => {
