@@ -97,14 +97,19 @@ describe('a real Prometheus scrapes two coordinators and two workers under load'
     const names = async (labels: string) =>
       (await prometheus.query(`ALERTS{${labels}}`)).map(({ metric }) => metric['alertname']);
     const called = ['AxPoolWithoutWorkers', 'AxPostHooksGivenUp', 'AxTaskFailing'];
-    await until(called.join(), async () => {
-      const up = await names('');
-      return called.every((name) => up.includes(name));
-    });
+    let up: readonly (string | undefined)[] = [];
+    await until(
+      () => `${called.join()} are among ${up.join()}`,
+      async () => {
+        up = await names('');
+        return called.every((name) => up.includes(name));
+      },
+      30_000,
+    );
     const broken = ['AxAbsent', 'AxNoLeader', 'AxSeveralLeaders', 'AxMessagesDropped'];
     const firing = await names('alertstate="firing"');
     expect(broken.filter((name) => firing.includes(name))).toEqual([]);
-  });
+  }, 60_000);
 
   it('charts of durations have dots that lead to traces', async () => {
     const charts = dashboardQueries.filter(({ isExemplar }) => isExemplar);
