@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger as Pino, pino, stdTimeFunctions } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 import { type Logger } from '../../ports/logger.js';
+import { withoutSecrets } from './without-secrets.js';
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -43,10 +44,21 @@ export function createLogger({ level, isPretty, node, destination }: LoggerOptio
     level,
     base: { node },
     timestamp: stdTimeFunctions.isoTime,
+    serializers: { err: errorFacts, error: (text: unknown) => hidden(text) },
     formatters: { level: (label: string) => ({ level: label }) },
   };
   return new PinoLogger(pino(options, stream));
 }
+
+/** No more than this of an error: drivers add statements, commands and addresses to theirs. */
+function errorFacts(error: unknown): unknown {
+  if (!(error instanceof Error)) return hidden(String(error));
+  const { type, message, stack } = pino.stdSerializers.err(error);
+  const code = 'code' in error ? { code: error.code } : {};
+  return { type, message: hidden(message), ...code, stack: hidden(stack) };
+}
+
+const hidden = (text: unknown): unknown => (typeof text === 'string' ? withoutSecrets(text) : text);
 
 /** The stream that pino-pretty offers would write later; its formatter alone keeps the promise. */
 function prettified(raw: DestinationStream): DestinationStream {

@@ -84,7 +84,9 @@ export class CollectResults {
       throw first.error;
     for (const { report, error } of refused) {
       this.deps.metrics.count('poison_messages_total', { stream: 'results' });
-      this.deps.logger.error({ report, err: error }, 'report refused by the store, kept in this line only');
+      // A hook may carry secrets.
+      const facts = { report: { ...report, owed: undefined }, err: error };
+      this.deps.logger.error(facts, 'report refused by the store, kept in this line only');
     }
   }
 

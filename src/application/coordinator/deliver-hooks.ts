@@ -8,6 +8,7 @@ import { type HookDelivery, type HookRepo } from '../../ports/hook-repo.js';
 import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { type Tracer } from '../../ports/tracer.js';
+import { runFacts } from '../run-facts.js';
 import { failureOf, traced } from '../traced.js';
 import { runSummary } from './run-summary.js';
 
@@ -104,7 +105,7 @@ export class DeliverHooks {
     metrics.count('post_hooks_total', { result });
     const facts = { ...factsOf(delivery), failures, reason };
     if (isSent) logger.info(facts, 'post-hook sent');
-    else logger.warn({ ...facts, retry_at: retryAt }, `post-hook ${result}: ${message}`);
+    else logger.warn({ ...facts, retry_at: retryAt, error: message }, `post-hook ${result}`);
   }
 
   /** One try, as an executor judges it. */
@@ -146,7 +147,7 @@ export class DeliverHooks {
       if (outcome.status === 'delivered') throw new Error('delivered without being asked for a receipt');
       return outcome;
     } catch (error) {
-      logger.error({ execution_id: event.id, err: error }, 'executor threw, which is a bug');
+      logger.error({ ...runFacts(event), err: error }, 'executor threw, which is a bug');
       return failed('internal_error', messageOf(error));
     }
   }

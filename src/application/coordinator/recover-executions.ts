@@ -9,6 +9,7 @@ import { type Results } from '../../ports/results.js';
 import { countEnded } from '../count-ended.js';
 import { messageFor } from '../message-for.js';
 import { owing } from '../owing.js';
+import { runFacts } from '../run-facts.js';
 import { coordinatorVerdict, duplicateVerdict } from './coordinator-verdict.js';
 import { type Leadership } from './leadership.js';
 import { forgetUnstarted, UnstartedRuns } from './unstarted-runs.js';
@@ -117,12 +118,11 @@ export class RecoverExecutions {
     }
     if (reports.length > 0) await executions.apply(reports);
     for (const report of reports) {
-      const { executionId, taskId, status, reason, entry } = report;
-      if (isTerminal(status)) {
-        const found = page.find(({ execution }) => execution.event.id === executionId);
-        countEnded(metrics, report, found && withOwnTask(found).task?.group);
-      }
-      logger.warn({ task_id: taskId, execution_id: executionId, reason }, `recovered: ${entry.kind}`);
+      const { executionId, status, reason, entry } = report;
+      const found = page.find(({ execution }) => execution.event.id === executionId);
+      if (isTerminal(status)) countEnded(metrics, report, found && withOwnTask(found).task?.group);
+      const ids = found === undefined ? {} : runFacts(found.execution.event);
+      logger.warn({ ...ids, status, reason }, `recovered: ${entry.kind}`);
     }
   }
 

@@ -1,4 +1,3 @@
-import { messageOf } from '../../domain/errors.js';
 import { type BrokenTask, type Task } from '../../domain/task.js';
 import { type Clock } from '../../ports/clock.js';
 import { type ExecutionRepo } from '../../ports/execution-repo.js';
@@ -11,7 +10,7 @@ import { type DecidedBatch, type TriggerOutcome, type TriggerRepo } from '../../
 import { countEnded, taskLabels } from '../count-ended.js';
 import { messageFor } from '../message-for.js';
 import { owing } from '../owing.js';
-import { runFacts } from '../run-facts.js';
+import { runFacts, triggerFacts } from '../run-facts.js';
 import { Backlog } from './backlog.js';
 import { duplicateVerdict } from './coordinator-verdict.js';
 import { decideBatch } from './decide-batch.js';
@@ -133,25 +132,12 @@ export class Tick {
       const lateness = Math.max(0, event.firedAt - event.windowStart) / 1000;
       metrics.observe('trigger_lateness_seconds', taskLabels(task), lateness, event.traceparent);
       if (event.isMisfire) metrics.count('misfires_total', { policy: task.policy.misfirePolicy });
-      logger.info(
-        {
-          ...runFacts(event),
-          schedule_at: event.slot,
-          window_start: event.windowStart,
-          window_end: event.windowEnd,
-          fired_at: event.firedAt,
-          misfire: event.isMisfire,
-        },
-        'triggered',
-      );
+      logger.info(triggerFacts(event), 'triggered');
     }
     const refused = new Set(outcome.duplicates);
     for (const event of refused) {
       metrics.count('duplicates_prevented_total', { line: 'unique_key' });
-      logger.warn(
-        { task_id: event.taskId, slot: event.slot },
-        'slot was triggered before, duplicate refused',
-      );
+      logger.warn(triggerFacts(event), 'slot was triggered before, duplicate refused');
     }
     for (const { event, report } of decided.skipped.filter((skip) => !refused.has(skip.event))) {
       const { slots } = report.entry.detail;
@@ -202,13 +188,12 @@ export class Tick {
     const reports = refused.map(({ event, task }) =>
       owing(duplicateVerdict(event, clock.now(), this.options.node), task),
     );
-    for (const { taskId, executionId, message } of reports)
-      logger.warn({ task_id: taskId, execution_id: executionId }, message ?? '');
+    for (const { event } of refused) logger.warn(runFacts(event), 'slot is in the queue, duplicate refused');
     try {
       await executions.apply(reports);
       for (const [i, report] of reports.entries()) countEnded(metrics, report, refused[i]?.task.group);
     } catch (error) {
-      logger.error({ err: error }, `duplicates not recorded, recovery will: ${messageOf(error)}`);
+      logger.error({ err: error }, 'duplicates not recorded, recovery will');
     }
   }
 }

@@ -1,4 +1,4 @@
-import { AxError, messageOf } from '../../domain/errors.js';
+import { AxError } from '../../domain/errors.js';
 import { assertParams, isBroken, type Task } from '../../domain/task.js';
 import { type TriggerEvent, triggerWindow } from '../../domain/trigger.js';
 import { type Json } from '../../domain/json.js';
@@ -13,7 +13,7 @@ import { type TriggerRepo } from '../../ports/trigger-repo.js';
 import { type Actor } from '../actor.js';
 import { triggerSpan } from '../trigger-span.js';
 import { messageFor } from '../message-for.js';
-import { runFacts } from '../run-facts.js';
+import { runFacts, triggerFacts } from '../run-facts.js';
 import { brokenTask } from './manage-tasks.js';
 
 export interface RunRequest {
@@ -44,7 +44,7 @@ export class RunTask {
    * @throws AxError `not_found`, `conflict` (the stored task is broken), `unavailable`; InvalidInput on `params`.
    */
   async run(id: string, request: RunRequest, actor: Actor): Promise<{ event: TriggerEvent; isNew: boolean }> {
-    const { tasks, triggers, queue, tracer, clock, metrics } = this.deps;
+    const { tasks, triggers, queue, tracer, clock, metrics, logger } = this.deps;
     const task = await tasks.find(id);
     if (task === null) throw new AxError('not_found', `there is no task ${id}`);
     if (isBroken(task)) throw brokenTask(task);
@@ -65,6 +65,7 @@ export class RunTask {
       triggerSpan(event, clock.now(), { parent: actor.traceparent, group }),
     );
     metrics.count('triggers_total', { kind: 'manual' });
+    logger.info(triggerFacts(event), 'triggered');
     await this.publish(event, task);
     return recorded;
   }
@@ -91,15 +92,10 @@ export class RunTask {
 
   /** A failure here loses nothing: the event is recorded, and recovery publishes it. */
   private async publish(event: TriggerEvent, task: Task): Promise<void> {
-    const facts = runFacts(event);
     try {
       await this.deps.queue.publish([messageFor(event, task, 0, this.deps.clock.now(), event.queueEpoch)]);
-      this.deps.logger.info(facts, 'manual run triggered');
     } catch (error) {
-      this.deps.logger.warn(
-        { ...facts, err: error },
-        `manual run recorded, not published yet: ${messageOf(error)}`,
-      );
+      this.deps.logger.warn({ ...runFacts(event), err: error }, 'manual run recorded, not published yet');
     }
   }
 }

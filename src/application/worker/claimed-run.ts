@@ -4,6 +4,7 @@ import { type ClaimProgress, type PreviousClaim } from '../../ports/claims.js';
 import { type StopReason } from '../../ports/executor.js';
 import { type Receipt } from '../../ports/receipts.js';
 import { owing } from '../owing.js';
+import { endFacts } from '../run-facts.js';
 import { HeldClaim } from './held-claim.js';
 import { MeasuredRun } from './measured-run.js';
 import { checkBefore } from './precheck.js';
@@ -168,8 +169,8 @@ export class ClaimedRun implements AttemptListener {
     await failed;
     const { reason, message } = result.outcome;
     logger.warn(
-      { ...this.own.trace.facts, attempt: result.attempt, reason, retry_in_ms: delayMs },
-      message ?? 'attempt failed',
+      { ...this.own.trace.facts, attempt: result.attempt, reason, error: message, retry_in_ms: delayMs },
+      'attempt failed, it is made again',
     );
     await clock.sleep(delayMs, this.own.stop.signal);
   }
@@ -208,12 +209,8 @@ export class ClaimedRun implements AttemptListener {
     await this.held.untilAnswered(() => this.attempts.close());
     if (!(await this.held.finish(owing(report, task))))
       return logger.warn(this.own.trace.facts, 'late report refused, the claim was lost');
-    const reason = report.reason ?? 'none';
     this.measured.ended(report);
-    logger.info(
-      { ...this.own.trace.facts, status: report.status, reason, attempt: report.attempt },
-      'finished',
-    );
+    logger.info({ ...this.own.trace.facts, ...endFacts(report) }, 'finished');
   }
 
   private report(report: ExecutionReport, progress: ClaimProgress = this.progress()): Promise<void> {

@@ -124,7 +124,7 @@ export class RunAttempt {
       try {
         return await receipts.open(wait);
       } catch (error) {
-        logger.warn({ execution_id: wait.executionId, err: error }, 'wait not opened, trying again');
+        logger.warn({ ...this.own.trace.facts, err: error }, 'wait not opened, trying again');
         await clock.sleep(RETRY_MS, this.own.signal);
       }
     }

@@ -5,6 +5,7 @@ import { type Logger } from '../../ports/logger.js';
 import { type Metrics } from '../../ports/metrics.js';
 import { type Delivery, type Queue } from '../../ports/queue.js';
 import { type Readiness } from '../readiness.js';
+import { runFacts } from '../run-facts.js';
 import { type Heartbeats } from './heartbeats.js';
 import { type RunExecution } from './run-execution.js';
 
@@ -125,8 +126,7 @@ export class WorkerLoop {
       .run(delivery, controller)
       .catch((error: unknown) => {
         const { event } = delivery.message;
-        const facts = { task_id: event.taskId, execution_id: event.id, err: error };
-        logger.error(facts, 'run not claimed, the queue hands it out again');
+        logger.error({ ...runFacts(event), err: error }, 'run not claimed, the queue hands it out again');
       })
       .finally(() => {
         this.runs.delete(controller);
