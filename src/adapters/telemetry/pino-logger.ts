@@ -54,8 +54,8 @@ export function createLogger({ level, isPretty, node, destination }: LoggerOptio
 function errorFacts(error: unknown): unknown {
   if (!(error instanceof Error)) return hidden(String(error));
   const { type, message, stack } = pino.stdSerializers.err(error);
-  const code = 'code' in error ? { code: error.code } : {};
-  return { type, message: hidden(message), ...code, stack: hidden(stack) };
+  const { code, retryable } = error as { code?: unknown; retryable?: unknown };
+  return { type, message: hidden(message), code, retryable, stack: hidden(stack) };
 }
 
 const hidden = (text: unknown): unknown => (typeof text === 'string' ? withoutSecrets(text) : text);

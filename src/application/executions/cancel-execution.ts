@@ -12,6 +12,7 @@ import { type TaskRepo } from '../../ports/task-repo.js';
 import { type Actor } from '../actor.js';
 import { countEnded } from '../count-ended.js';
 import { owing } from '../owing.js';
+import { runFacts } from '../run-facts.js';
 import { coordinatorVerdict } from '../coordinator/coordinator-verdict.js';
 
 /** How long a cancel waits for the end to be recorded, and how often it looks. */
@@ -65,7 +66,7 @@ export class CancelExecution {
     const task = await tasks.find(taskId);
     const verdicts = this.verdicts(execution, task, `cancelled by ${actor.name}`);
     const answer = await stops.cancel({ taskId, kind, slot, executionId: id }, verdicts);
-    logger.info({ task_id: taskId, execution_id: id, actor: actor.name, answer }, 'cancel');
+    logger.info({ ...runFacts(execution.event), actor: actor.name, answer }, 'cancel');
     // No worker waits for its receipt any more, so none may be let in.
     if (answer === 'ended') await receipts.close(id, KEEP_CLOSED_MS);
     const after = await this.recorded(id);

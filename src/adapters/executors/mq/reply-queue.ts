@@ -1,5 +1,5 @@
 import { type Channel, type ConsumeMessage } from 'amqplib';
-import { AxError, messageOf } from '../../../domain/errors.js';
+import { AxError } from '../../../domain/errors.js';
 import { type Clock } from '../../../ports/clock.js';
 import { type Logger } from '../../../ports/logger.js';
 import { type Metrics } from '../../../ports/metrics.js';
@@ -140,7 +140,7 @@ export class ReplyQueue {
         const answer = await receipts.post(executionId, hash.of(token), receipt);
         if (answer !== 'unknown' || tries === UNKNOWN.tries) return answer;
       } catch (error) {
-        logger.debug({ execution_id: executionId, err: error }, `a receipt waits: ${messageOf(error)}`);
+        logger.debug({ execution_id: executionId, err: error }, 'a receipt waits for the store');
         await clock.sleep(STORE_PAUSE_MS, over);
         return null;
       }

@@ -7,8 +7,9 @@ import { createLogger } from '../../../../src/adapters/telemetry/pino-logger.js'
 import { AxError } from '../../../../src/domain/errors.js';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-const MODULE = `${ROOT}src/adapters/telemetry/pino-logger.ts`;
-const MODULES: ts.CompilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 };
+/** The second one needs the first. */
+const MODULES = ['without-secrets', 'pino-logger'].map((name) => `${ROOT}src/adapters/telemetry/${name}.ts`);
+const OPTIONS: ts.CompilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 };
 
 function capture(level = 'info', isPretty = false) {
   const chunks: string[] = [];
@@ -64,6 +65,15 @@ describe('PinoLogger', () => {
     expect(JSON.stringify(line?.['err'])).toContain('pino-logger.test');
   });
 
+  it('hides users, passwords and queries of addresses, and what drivers add to their errors', () => {
+    const { logger, text, lines } = capture();
+    const url = 'amqp://me:hush@broker/x?key=hush';
+    const err = Object.assign(new Error(`no answer from ${url}`, { cause: new Error(url) }), { sql: 'hush' });
+    logger.error({ err, error: `answered 302 to ${url}` }, 'failed');
+    expect(text()).not.toContain('hush');
+    expect(lines()[0]?.['error']).toBe('answered 302 to amqp://REDACTED:REDACTED@broker/x?REDACTED');
+  });
+
   it('survives facts that JSON cannot say', () => {
     const { logger, lines } = capture();
     const circular: Record<string, unknown> = { big: 10n };
@@ -81,7 +91,8 @@ describe('PinoLogger', () => {
   });
 
   it.each([false, true])('loses no line when the process exits at once (pretty: %s)', (isPretty) => {
-    const script = `${ts.transpile(readFileSync(MODULE, 'utf8'), MODULES)}
+    const sources = MODULES.map((file) => ts.transpile(readFileSync(file, 'utf8'), OPTIONS));
+    const script = `${sources.join('\n').replaceAll(/^import .* from '\.\/.*$/gm, '')}
       const logger = createLogger({ level: 'info', isPretty: ${isPretty}, node: 'n' });
       for (let n = 0; n < 5000; n += 1) logger.info({ n }, 'line of a process about to exit');
       process.exit(3);`;
