@@ -23,7 +23,7 @@ local function held(run)
   if run then return isOurs(run) and run.state == 'claimed' and run or nil end
   redis.call('HSET', RUN, 'id', ID, 'state', 'claimed', 'worker', WORKER, 'generation', GENERATION, 'pool', POOL,
     'entry', ENTRY, 'ends', 0, 'marked', 1, 'attempt', 1, 'failures', 0, 'awaiting', 0, 'retry_at', 0, 'handed_back', 0)
-  redis.call('ZADD', RUNNING, 0, mark)
+  redis.call('ZADD', RUNNING, 0, MARK)
   redis.call('PEXPIRE', RUNNING, ${RUN_KEEP_MS})
   return {marked = '1', attempt = '1', failures = '0'}
 end
