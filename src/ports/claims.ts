@@ -65,8 +65,8 @@ export interface ClaimTerms {
    * without a trace. Its generation must be the message's floor + 1.
    */
   readonly begun?: ExecutionReport;
-  /** Queued when the run joins the line of its task. */
-  readonly waiting?: ExecutionReport;
+  /** Made and queued when the run joins the line of its task. */
+  readonly waiting?: () => ExecutionReport;
   /** Most runs of the task that wait at a time; runs that were claimed before are let in nevertheless. */
   readonly maxWaiting?: number;
 }

@@ -146,7 +146,8 @@ export function queueingSuite(name: string, open: () => Promise<BrokerHarness>):
       const { id: executionId, taskId } = second.message.event;
       const waiting = buildReport({ executionId, taskId, status: 'pending' });
       const begun = buildReport({ executionId, taskId });
-      const claim = () => harness.claims.claim(second, 'worker-1', NEVER_MS, { begun, waiting });
+      const claim = () =>
+        harness.claims.claim(second, 'worker-1', NEVER_MS, { begun, waiting: () => waiting });
       expect(await claim()).toEqual({ outcome: 'waiting' });
       expect(await claim()).toEqual({ outcome: 'finished' });
       expect((await takeResults(harness)).reports).toEqual([waiting]);

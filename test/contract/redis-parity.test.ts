@@ -85,7 +85,7 @@ class Side {
         const { id: executionId, taskId } = delivery.message.event;
         const begun = buildReport({ executionId, taskId, worker, seq: n });
         const waiting = buildReport({ executionId, taskId, worker, seq: n, status: 'pending' });
-        const terms = { ...(n % 2 === 0 ? { begun } : {}), waiting, maxWaiting: 2 };
+        const terms = { ...(n % 2 === 0 ? { begun } : {}), waiting: () => waiting, maxWaiting: 2 };
         const answer = await claims.claim(delivery, worker, NEVER_MS, terms);
         if (answer.outcome !== 'claimed') return answer;
         this.claims.push(answer.claim);

@@ -48,7 +48,7 @@ export class InProcessClaims implements Claims {
     Object.assign(run, { pool: task.pool, handle, limit: task.policy.maxConcurrent });
     const turn = claimTurn(this.state, run, message, maxWaiting);
     if (turn.is === 'waiting') {
-      if (turn.isNew && waiting !== undefined) this.send(waiting);
+      if (turn.isNew && waiting !== undefined) this.send(waiting());
       this.state.advance(task.id);
       return { outcome: 'waiting' };
     }

@@ -15,9 +15,9 @@ import { PAYLOAD } from './stream-scripts.js';
  * KEYS run, running, queue, results, waiting, stops
  * ARGV event id, mark, worker, generation floor, pool, entry, prefix of queue keys, channel of stops, group, ttl ms, max_concurrent, slot,
  * overlap policy, most that wait, when it was due, until when a claim of it may join the line under 'skip', report for a first claim
- * or '', report for one that joins the line or ''
+ * or '', report for one that joins the line, '' for none or '?' for one that is still to be made
  * result {'claimed', generation, 1 = saturated, reason of a stop or '', previous worker or '', its generation, attempt, failures,
- * awaiting until or 0, retry at or 0, 1 = handed back}, {'waiting'}, {'held'} or {'finished'}.
+ * awaiting until or 0, retry at or 0, 1 = handed back}, {'waiting'}, {'held'}, {'finished'}, or {'full'}: there is no room, so call again with the report; nothing was done.
  * Of any number of concurrent claims of one run one succeeds; at most max_concurrent live claims of a task are marked. The entry that is
  * claimed is the one that counts: another copy of the message is dropped. An entry that is gone has been dealt with.
  */
@@ -107,6 +107,10 @@ end
 local awaiting = tonumber(previous.awaiting or 0)
 local hasRoom = awaiting > now or redis.call('ZCARD', RUNNING) + ahead < limit
 if stop == '' and not hasRoom then
+  if JOINED == '?' then
+    if isNew then redis.call('ZREM', WAITING, member) end
+    return {'full'}
+  end
   local mayWait
   if OVERLAP == 'replace' then
     mayWait = keepNewest()

@@ -66,14 +66,18 @@ export class RedisClaims implements Claims {
     const { taskId, kind, slot, id: executionId, windowStart } = event;
     const scope = { taskId, kind, slot, executionId, pool: task.pool, worker, handle };
     const { maxConcurrent, overlapPolicy } = task.policy;
-    const reply = (await this.scripts.claim.call(this.keysOf(scope), [
+    const args = [
       ...[executionId, markOf(scope), worker, generationFloor, task.pool, handle],
       ...[this.keys.queuePrefix, this.keys.stopped, WORKERS],
       ...[Math.ceil(ttlMs), maxConcurrent, slot, overlapPolicy, maxWaiting],
       ...[windowStart, joinsUntil(event)],
       begun === undefined ? '' : encode(begun),
-      waiting === undefined ? '' : encode(waiting),
-    ])) as ClaimReply;
+    ];
+    const call = (joined: string) => this.scripts.claim.call(this.keysOf(scope), [...args, joined]);
+    const first = (await call(waiting === undefined ? '' : '?')) as ClaimReply | ['full'];
+    // Few claims find no room, so the report for that is made and sent with a second call only.
+    const isAsked = first[0] === 'full' && waiting !== undefined;
+    const reply = (isAsked ? await call(encode(waiting())) : first) as ClaimReply;
     if (reply[0] !== 'claimed') return { outcome: reply[0] };
     const [outcome, generation, saturated, stop, previousWorker, previousGeneration] = reply;
     const [attempt = 0, failures = 0, awaiting = 0, retryAt = 0, handedBack] = reply.slice(6) as number[];

@@ -28,7 +28,7 @@ export class RunExecution {
     const begun = first.claimed(clock.now(), delivery.message.publishedAt);
     // With a check before it, no run begins with its claim.
     const isChecked = delivery.message.task.hooks.pre !== null;
-    const waiting = waitingReport(delivery.message, clock.now(), worker);
+    const waiting = () => waitingReport(delivery.message, clock.now(), worker);
     const terms = { ...(isChecked ? {} : { begun }), waiting, maxWaiting };
     const answer = isHere ? null : await claims.claim(delivery, worker, claimTtlMs, terms);
     if (answer !== null) trace.claimed(answer);
