@@ -82,7 +82,7 @@ function endProblems(
   if (reason === 'cancelled' && !ending.cancelled.has(id))
     return [['not_run', `ended as ${end}, and nobody asked for it`]];
   if (status === 'skipped') {
-    const isAllowed = ['misfire', 'overlap', 'deleted', 'cancelled'].includes(reason ?? '');
+    const isAllowed = ['misfire', 'calendar', 'overlap', 'deleted', 'cancelled'].includes(reason ?? '');
     if (!isAllowed || (reason === 'deleted' && !ending.wasDeleted(taskId)))
       return [['not_run', `ended as ${end}`]];
     const [first] = calls;

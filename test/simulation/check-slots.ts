@@ -1,5 +1,5 @@
 import { type AuditEntry } from '../../src/ports/audit.js';
-import { type Reign, reignsOf, slotsOf } from './oracle.js';
+import { isLeftOut, type Reign, reignsOf, slotsOf } from './oracle.js';
 import { MAX_SKEW_MS } from './plan.js';
 import { type StoredEvent } from './watched-store.js';
 
@@ -20,7 +20,10 @@ export const UNDECIDED_MS = 60_000;
 /** An event is judged by a clock reading up to this much older than its commit: the part of a lease in which a leader may act. */
 const LEASE_MS = 5000;
 
-/** Rules of slots: each expected one has exactly one event or lies in one skipped range; no others have any; fired in the window or flagged. */
+/**
+ * Rules of slots: each expected one has exactly one event or lies in one skipped range; no others have any; fired in the window or flagged;
+ * those that a calendar leaves out end so, and no others.
+ */
 export function checkSlots(audit: readonly AuditEntry[], events: readonly StoredEvent[]): Violation[] {
   const reigns = reignsOf(audit);
   const scheduled = events.filter(({ kind }) => kind === 'schedule');
@@ -40,8 +43,14 @@ function checkTask(taskId: string, reigns: readonly Reign[], events: readonly St
   const covers = new Map<number, StoredEvent[]>();
   const allowed = new Set<number>();
   const required = new Set<number>();
+  /** What may have become of a slot: near an edit both. */
+  const mayFire = new Set<number>();
+  const mayBeLeftOut = new Set<number>();
   for (const { schedule, from, to, isReplaced } of reigns) {
-    for (const slot of slotsOf(schedule, from - SKEW_MS, Math.min(to + SKEW_MS, last))) allowed.add(slot);
+    for (const slot of slotsOf(schedule, from - SKEW_MS, Math.min(to + SKEW_MS, last))) {
+      allowed.add(slot);
+      (isLeftOut(schedule, slot) ? mayBeLeftOut : mayFire).add(slot);
+    }
     const until = to === Infinity ? last : to - SKEW_MS - (isReplaced ? 0 : UNDECIDED_MS);
     for (const slot of slotsOf(schedule, from + SKEW_MS, until)) required.add(slot);
   }
@@ -73,7 +82,22 @@ function checkTask(taskId: string, reigns: readonly Reign[], events: readonly St
     .map((event) =>
       told('stray', event.slot, `slot ${event.slot} of event ${event.id} was not expected`, event),
     );
-  return [...lost, ...doubled, ...stray, ...events.flatMap((event) => outsideWindow(event, told))];
+  const misjudged = [...covers].flatMap(([slot, own]) =>
+    own
+      .filter(
+        ({ reason }) => allowed.has(slot) && !(reason === 'calendar' ? mayBeLeftOut : mayFire).has(slot),
+      )
+      .map((event) =>
+        told('calendar', slot, `slot ${slot} of event ${event.id} ended as ${event.reason}`, event),
+      ),
+  );
+  return [
+    ...lost,
+    ...doubled,
+    ...stray,
+    ...misjudged,
+    ...events.flatMap((event) => outsideWindow(event, told)),
+  ];
 }
 
 function outsideWindow(
@@ -83,14 +107,15 @@ function outsideWindow(
   const { slot, windowStart, windowEnd, firedAt, recordedAt, rangeEnd } = event;
   const isFlagged = event.isMisfire;
   const isSkip = event.reason === 'misfire';
-  const isOnTime = firedAt >= windowStart && firedAt <= windowEnd;
+  const isLeftOutEvent = event.reason === 'calendar';
+  const isOnTime = isLeftOutEvent || (firedAt >= windowStart && firedAt <= windowEnd);
   const problems = [
     ...(windowStart === slot ? [] : ['its window does not start at its slot']),
     ...(isFlagged === isOnTime ? [isOnTime ? 'is flagged and on time' : 'is late and not flagged'] : []),
     ...(isSkip && !isFlagged ? ['was skipped as a misfire without the flag'] : []),
-    ...(rangeEnd !== null && !isSkip ? ['is a range that was not skipped'] : []),
+    ...(rangeEnd !== null && !isSkip && !isLeftOutEvent ? ['is a range that was not skipped'] : []),
     ...(recordedAt < windowStart - SKEW_MS ? [`was recorded ${windowStart - recordedAt} ms early`] : []),
-    ...(!isFlagged && recordedAt > windowEnd + SKEW_MS + LEASE_MS
+    ...(!isFlagged && !isLeftOutEvent && recordedAt > windowEnd + SKEW_MS + LEASE_MS
       ? [`was recorded ${recordedAt - windowEnd} ms past its window, not flagged`]
       : []),
   ];

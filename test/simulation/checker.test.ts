@@ -50,7 +50,7 @@ describe('Expected slots', () => {
   });
 
   it('of a cron expression are its minutes of every hour, in UTC', () => {
-    const cron = { type: 'cron', expr: '3,33 * * * *' } as const;
+    const cron = { type: 'cron', expr: '3,33 * * * *', calendar: null } as const;
     const minutes = slotsOf(cron, BASE + 3 * 60 * SECOND, BASE + 4000 * SECOND).map(
       (slot) => (slot - BASE) / 60_000,
     );
@@ -123,6 +123,16 @@ describe('The checker of slots', () => {
     };
     expect(rules([eventAt(1), eventAt(2, range), eventAt(4)])).toEqual([]);
     expect(rules([eventAt(1), eventAt(2, range), eventAt(3), eventAt(4)])).toEqual(['doubled']);
+  });
+
+  it('takes the verdict of a calendar where that leaves a slot out, and finds it, or a run, in the wrong place', () => {
+    const audit = [created({ type: 'cron', expr: '1,2,3,4 * * * *', calendar: { name: 'minutes-2-4' } })];
+    const leftOut = { status: 'skipped', reason: 'calendar' } as const;
+    const range = { ...leftOut, rangeEnd: BASE + 180 * SECOND, firedAt: BASE + 900 * SECOND };
+    expect(rules([eventAt(1), eventAt(2, leftOut), eventAt(3, leftOut), eventAt(4)], audit)).toEqual([]);
+    expect(rules([eventAt(1), eventAt(2, range), eventAt(4)], audit)).toEqual([]);
+    expect(rules([eventAt(1), eventAt(2, leftOut), eventAt(3), eventAt(4)], audit)).toEqual(['calendar']);
+    expect(rules([eventAt(1, leftOut), eventAt(2, range), eventAt(4)], audit)).toEqual(['calendar']);
   });
 
   it.each([

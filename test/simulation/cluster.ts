@@ -30,7 +30,8 @@ import { Copier } from './copying-broker.js';
 import { replicaOf } from './failover.js';
 import { Journal } from './journal.js';
 import { Machine } from './machine.js';
-import { COORDINATORS, type Plan } from './plan.js';
+import { calendarOf } from './calendars.js';
+import { COORDINATORS, LEFT_OUT, type Plan } from './plan.js';
 import { QueueWatch } from './queue-watch.js';
 import { VirtualTime } from './virtual-time.js';
 import { WatchedStore } from './watched-store.js';
@@ -77,6 +78,8 @@ export class Cluster {
     this.store = new WatchedStore(this.time, { hasUniqueSlots: breakage !== 'no_unique_key' });
     const { db } = this.store;
     this.tasks = new MemoryTaskRepo(db);
+    for (const { days } of LEFT_OUT.map(calendarOf))
+      db.calendars.set(days.calendar.name, { calendar: days.calendar, isDeleted: false });
     this.triggers = new MemoryTriggerRepo(db);
     this.executions = new MemoryExecutionRepo(db);
     this.callees = new Callees(seed);

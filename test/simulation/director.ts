@@ -4,6 +4,7 @@ import { type TaskDefinition } from '../../src/domain/task.js';
 import { intervalAnchor, type Schedule } from '../../src/domain/schedule.js';
 import { messageOf } from '../../src/domain/errors.js';
 import { BASE } from '../support/builders.js';
+import { calendarOf } from './calendars.js';
 import { type Cluster } from './cluster.js';
 import { type Machine } from './machine.js';
 import { type Plan, type Spec, type Step } from './plan.js';
@@ -230,6 +231,7 @@ function scheduleOf(timing: Spec['timing'], at: number, createdAt: number): Sche
         expr: `${timing.minutes.join(',')} * * * *`,
         timezone: 'UTC',
         ...DEFAULT_CRON,
+        calendar: timing.leftOut === null ? null : calendarOf(timing.leftOut),
         startAt: null,
         endAt: null,
         jitterSec: 0,

@@ -5,7 +5,7 @@ interface Definition {
   readonly isEnabled: boolean;
   readonly schedule:
     | { readonly type: 'interval'; readonly everySec: number; readonly anchorAt: number }
-    | { readonly type: 'cron'; readonly expr: string }
+    | { readonly type: 'cron'; readonly expr: string; readonly calendar: unknown }
     | { readonly type: 'once'; readonly runAt: number };
 }
 
@@ -22,6 +22,14 @@ export interface Reign {
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+
+/** Whether a calendar leaves a slot out, by its name alone. */
+export function isLeftOut(schedule: Definition['schedule'], slot: number): boolean {
+  if (schedule.type !== 'cron') return false;
+  const [, from, to] = /"minutes-(\d+)-(\d+)"/.exec(JSON.stringify(schedule.calendar)) ?? [];
+  const minute = (slot % HOUR) / MINUTE;
+  return from !== undefined && minute >= Number(from) && minute < Number(to);
+}
 
 /** From the changes that users made, which each committed with its audit entry. */
 export function reignsOf(audit: readonly AuditEntry[]): Reign[] {

@@ -13,9 +13,15 @@ export const MAX_SKEW_MS = 1000;
 
 export type Timing =
   | { readonly type: 'interval'; readonly everySec: number }
-  /** Every hour at these minutes. */
-  | { readonly type: 'cron'; readonly minutes: readonly number[] }
+  /** Every hour at these minutes; a calendar leaves those of `[from, to)` out, if there is one. */
+  | { readonly type: 'cron'; readonly minutes: readonly number[]; readonly leftOut: LeftOut | null }
   | { readonly type: 'once'; readonly inSec: number };
+
+/** Minutes of every hour. */
+export interface LeftOut {
+  readonly from: number;
+  readonly to: number;
+}
 
 export interface Spec {
   readonly timing: Timing;
@@ -74,7 +80,15 @@ const MEETING = 5 * SECOND;
 const FAULTS_PER_HOUR = 52;
 const CANCELS_PER_HOUR = 30;
 const INTERVALS = [5, 5, 10, 11, 30, 47, 60, 90, 180, 600];
-const CRON_MINUTES = [[0, 15, 30, 45], [7], [0, 10, 20, 30, 40, 50], [3, 33], [1, 4, 9, 16, 25, 36, 49]];
+const CRONS: readonly (readonly [minutes: readonly number[], leftOut: LeftOut | null])[] = [
+  [[0, 15, 30, 45], null],
+  [[7], null],
+  [[0, 10, 20, 30, 40, 50], { from: 20, to: 40 }],
+  [[3, 33], null],
+  [[1, 4, 9, 16, 25, 36, 49], { from: 9, to: 26 }],
+];
+/** Of all calendars that tasks use. */
+export const LEFT_OUT: readonly LeftOut[] = CRONS.flatMap(([, leftOut]) => leftOut ?? []);
 const STORE_CALLS = ['decideDue', 'apply', 'nextDueAt', 'unsettled'];
 const QUEUE_CALLS = ['publish', 'cancel', 'acquire', 'epoch', 'states', 'acknowledge', 'depth'];
 const WORKER_CALLS = ['take', 'claim', 'renew', 'report', 'finish', 'handBack', 'open', 'read', 'close'];
@@ -119,7 +133,10 @@ function specOf(chance: Chance, isIdempotent: boolean): Spec {
   const ack = chance.pick(['response', 'response', 'receipt'] as const);
   const kind = chance.next();
   if (kind < 0.75) return { policy, ack, timing: { type: 'interval', everySec: chance.pick(INTERVALS) } };
-  if (kind < 0.9) return { policy, ack, timing: { type: 'cron', minutes: chance.pick(CRON_MINUTES) } };
+  if (kind < 0.9) {
+    const [minutes, leftOut] = chance.pick(CRONS);
+    return { policy, ack, timing: { type: 'cron', minutes, leftOut } };
+  }
   return { policy, ack, timing: { type: 'once', inSec: chance.int(20, 900) } };
 }
 
