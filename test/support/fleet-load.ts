@@ -55,8 +55,6 @@ export class FleetLoad {
       load.create('relapsed', {
         ...BY_HAND,
         executor: http('/relapsed', byTurns(ok, failing, failing, failing)),
-        // The second run must not be skipped while the first one is under way.
-        overlap_policy: 'queue',
       }),
       load.create('stranded', { ...EVERY_SECOND, executor: http('/stranded', ok), pool: 'nowhere' }),
       load.create('timed', {
