@@ -50,6 +50,7 @@ describe('two coordinators and two workers on one MySQL and one Redis', () => {
     async () => {
       const [first, second] = coordinators as [AxProcess, AxProcess];
       const ids = Array.from({ length: TASKS }, (_, i) => `every-second-${i}`);
+      await warmUp(second);
       const beganAt = Date.now();
       for (const id of ids) await write(second, 'POST', id, { enabled: false });
       // To enable them takes about as long as to create them did, whatever else the machine does.
@@ -68,7 +69,7 @@ describe('two coordinators and two workers on one MySQL and one Redis', () => {
       );
       const settled = async () => {
         const [row] = await cluster.query<{ n: number }>(
-          `SELECT COUNT(*) AS n FROM execution_log WHERE status IN ('success', 'fail', 'timeout', 'skipped')`,
+          `SELECT COUNT(*) AS n FROM execution_log WHERE task_id <> 'warm-up' AND status IN ('success', 'fail', 'timeout', 'skipped')`,
         );
         return row?.n === expected.length;
       };
@@ -79,7 +80,7 @@ describe('two coordinators and two workers on one MySQL and one Redis', () => {
       );
 
       const byStatus = await cluster.query(
-        `SELECT status, reason, COUNT(*) AS n FROM execution_log GROUP BY 1, 2`,
+        `SELECT status, reason, COUNT(*) AS n FROM execution_log WHERE task_id <> 'warm-up' GROUP BY 1, 2`,
       );
       expect(byStatus).toEqual([{ status: 'success', reason: null, n: expected.length }]);
       expect(calls.map(({ taskId, slot }) => `${taskId} ${slot}`).toSorted()).toEqual(expected.toSorted());
@@ -88,6 +89,17 @@ describe('two coordinators and two workers on one MySQL and one Redis', () => {
     },
     SECONDS * 1000 + 180_000,
   );
+
+  /** A process that has just started needs longer for its first runs than the second between two slots, if others use the machine, too. */
+  async function warmUp(ax: AxProcess): Promise<void> {
+    await write(ax, 'POST', 'warm-up', { enabled: false, max_concurrent: 1000 });
+    const answers = await Promise.all(
+      Array.from({ length: TASKS }, () => ax.api('POST', '/api/tasks/warm-up/run')),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+    await until('the workers are warm', () => calls.length >= TASKS, 60_000);
+    calls.length = 0;
+  }
 
   async function write(
     ax: AxProcess,
