@@ -20,5 +20,5 @@ export interface SamplerOptions {
 export interface Tracing {
   readonly tracer: Tracer;
   /** Exports what is left, within a bound. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
