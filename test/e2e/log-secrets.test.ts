@@ -21,7 +21,7 @@ describe('secrets of a whole life', () => {
     callee = await Callee.start();
     cluster = await Cluster.create();
     proxies = [await TcpProxy.start(inject('mysqlUrl')), await TcpProxy.start(inject('redisUrl'))];
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await cluster.close();
     await Promise.all([callee.close(), ...proxies.map((proxy) => proxy.close())]);

@@ -17,7 +17,7 @@ describe('which runs are traced, on real processes', () => {
     callee = await Callee.start();
     cluster = await Cluster.create();
     callee.on('/bad', reply({ status: 500 }));
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     await cluster.close();
     await Promise.all([callee.close(), collector.close()]);
@@ -77,7 +77,7 @@ describe('which runs are traced, on real processes', () => {
     expect([flags(good), flags(bad), flags(caller)]).toEqual([['00'], ['00'], ['01']]);
     await Promise.all([coordinator.stop(), worker.stop()]);
     expect(collector.of(good)).toEqual([]);
-  }, 90_000);
+  }, 180_000);
 
   it('with AX_TRACE_KEEP_FAILURES=false exports nothing that was not sampled', async () => {
     const off = { OTEL_TRACES_SAMPLER: 'always_off', AX_TRACE_KEEP_FAILURES: 'false' };
@@ -86,7 +86,7 @@ describe('which runs are traced, on real processes', () => {
     const bad = await run(ax, 'bad-2');
     await ax.stop();
     expect(collector.of(bad)).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   it('loads no library for it without an exporter, and makes trace ids all the same', async () => {
     const watched = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(WATCH)}` };
@@ -100,7 +100,7 @@ describe('which runs are traced, on real processes', () => {
     };
     expect(await loadedBy('without', {})).toEqual([]);
     expect(await loadedBy('with', collector.env)).toContain('loaded @opentelemetry/core');
-  }, 90_000);
+  }, 180_000);
 
   it('runs on, says so once and stops in time while the collector takes nothing', async () => {
     collector.status = 400;
@@ -120,7 +120,7 @@ describe('which runs are traced, on real processes', () => {
     });
     expect(refused()).toHaveLength(1);
     expect(await ax.stop()).toBe(0);
-  }, 90_000);
+  }, 180_000);
 });
 
 /** Prints the name of each package of OpenTelemetry but its interface, which the metrics have anyway, as it is loaded. */

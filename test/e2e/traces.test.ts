@@ -138,7 +138,7 @@ describe('traces of runs on real processes', () => {
     });
     expect(JSON.stringify(collector.spans)).not.toContain('hidden');
     for (const span of spans) expect(span.end, span.name).toBeGreaterThanOrEqual(span.start);
-  }, 90_000);
+  }, 180_000);
 
   it('joins the trace of the caller of a manual run, and reaches the consumer of its message', async () => {
     const queue = rabbit.nameFor('traced');
@@ -179,7 +179,7 @@ describe('traces of runs on real processes', () => {
       'messaging.message.id': id,
     });
     expect(lost).toMatchObject({ isError: true, attributes: { 'error.type': 'unroutable' } });
-  }, 60_000);
+  }, 120_000);
 
   it('tells of a worker that died, and links the run of the next one to it', async () => {
     const url = callee.on('/hang', () => undefined);
@@ -195,7 +195,7 @@ describe('traces of runs on real processes', () => {
     expect(taken).toMatchObject({ isError: false, attributes: { 'ax.status': 'success' } });
     expect(taken?.links).toEqual([lost?.spanId]);
     expect(taken?.parentSpanId).toBe(lost?.parentSpanId);
-  }, 60_000);
+  }, 120_000);
 });
 
 /** Names, each below and further in than its parent, in order of their beginning. */
