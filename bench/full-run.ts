@@ -23,6 +23,9 @@ import { SystemClock } from '../src/adapters/system/system-clock.js';
 import { Sha256TokenHash } from '../src/adapters/system/sha256-token-hash.js';
 import { SystemRandom } from '../src/adapters/system/system-random.js';
 import { UuidIds } from '../src/adapters/system/uuid-ids.js';
+import { TracedExecutionRepo } from '../src/adapters/telemetry/traced-execution-repo.js';
+import { TracedExecutor } from '../src/adapters/telemetry/traced-executor.js';
+import { TracedQueue } from '../src/adapters/telemetry/traced-queue.js';
 import { DEFAULT_MAX_WAITING } from '../src/ports/claims.js';
 import { type Executor } from '../src/ports/executor.js';
 import { type Metrics } from '../src/ports/metrics.js';
@@ -54,20 +57,33 @@ class SteppedClock extends SystemClock {
   }
 }
 
-/** A coordinator and a worker in this process, on stores of their own, with a thousand tasks that are due every second. */
+/**
+ * A coordinator and a worker in this process, on stores of their own; with `isTraced`, all that a node that exports traces wraps tells
+ * `tracer` of its spans. With a thousand tasks that are due every second.
+ */
 export async function openFullRun({
   metrics,
   tracer,
+  isTraced = false,
 }: {
   readonly metrics: Metrics;
   readonly tracer: Tracer;
+  readonly isTraced?: boolean;
 }) {
   const stores = await openStores(metrics);
   const { db, redis } = stores;
   const clock = new SteppedClock();
   await insertTasks(new SqlTaskRepo(db));
-  const [queue, claims, results] = [new RedisQueue(redis), new RedisClaims(redis), new RedisResults(redis)];
-  const executions = new SqlExecutionRepo(db);
+  const traced = { tracer, clock, system: 'mysql' };
+  const plain = { queue: new RedisQueue(redis), executions: new SqlExecutionRepo(db), executor: INSTANT };
+  const { queue, executions, executor } = isTraced
+    ? {
+        queue: new TracedQueue(plain.queue, traced),
+        executions: new TracedExecutionRepo(plain.executions, traced),
+        executor: new TracedExecutor(plain.executor, traced),
+      }
+    : plain;
+  const [claims, results] = [new RedisClaims(redis), new RedisResults(redis)];
   const receipts = new RedisReceipts(redis);
   const readiness = new Readiness(clock, 60_000);
   const common = { clock, metrics, tracer, logger: SILENT, readiness, queue, claims, results, executions };
@@ -87,7 +103,7 @@ export async function openFullRun({
   );
   const runExecution = new RunExecution({
     ...{ ...common, heartbeats, receipts, receiptDesk: new ReceiptDesk({ ...common, receipts }) },
-    executors: new Map([[INSTANT.type, INSTANT]]),
+    executors: new Map([[executor.type, executor]]),
     lastOutcomes: new RedisLastOutcomes(redis),
     tokenHash: new Sha256TokenHash(),
     random: new SystemRandom(),

@@ -31,7 +31,9 @@ const KINDS: Readonly<Record<Span['kind'], SpanKind>> = {
 /** Hands spans to the span processor of OpenTelemetry, which exports them in the background. */
 export class OtelTracer implements Tracer {
   private readonly ids = new W3cTracer();
-  private readonly unsampled = new UnsampledSpans<ReadableSpan>((span) => this.deps.processor.onEnd(span));
+  private readonly unsampled = new UnsampledSpans<readonly [TraceContext, Span]>((told) =>
+    this.send(...told),
+  );
 
   constructor(
     private readonly deps: {
@@ -68,9 +70,8 @@ export class OtelTracer implements Tracer {
     const own = parseTraceparent(context);
     if (own === null || (!own.isSampled && !this.deps.keepsFailures)) return;
     try {
-      const span = this.readable(own, describe());
-      if (own.isSampled) this.deps.processor.onEnd(span);
-      else this.unsampled.add(own.traceId, span);
+      if (own.isSampled) this.send(own, describe());
+      else this.unsampled.add(own.traceId, [own, describe()]);
     } catch (error) {
       this.deps.logger.error({ err: error }, 'span not recorded, which is a bug');
     }
@@ -84,6 +85,10 @@ export class OtelTracer implements Tracer {
   forget(context: string): void {
     const own = this.unsampledTrace(context);
     if (own !== null) this.unsampled.forget(own.traceId);
+  }
+
+  private send(own: TraceContext, span: Span): void {
+    this.deps.processor.onEnd(this.readable(own, span));
   }
 
   private unsampledTrace(context: string): TraceContext | null {
