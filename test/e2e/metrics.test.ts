@@ -5,7 +5,7 @@ import { Callee } from '../support/callee.js';
 import { reply } from '../support/callee-answers.js';
 import { Cluster } from '../support/cluster.js';
 import { exposedBy, samplesIn, valueIn } from '../support/exposed.js';
-import { promtool } from '../support/promtool.js';
+import { prometheusProgram, promtool } from '../support/promtool.js';
 import { until } from '../support/until.js';
 
 const TERMINAL = `('success', 'fail', 'timeout', 'skipped')`;
@@ -17,6 +17,7 @@ describe('metrics of two coordinators and two workers', () => {
   let coordinators: AxProcess[];
   let workers: AxProcess[];
   beforeAll(async () => {
+    await prometheusProgram('promtool');
     callee = await Callee.start();
     callee.on('/fails', reply({ status: 503 }));
     callee.on('/slow', reply({ delayMs: 2500 }));
@@ -24,7 +25,7 @@ describe('metrics of two coordinators and two workers', () => {
     coordinators = [await cluster.serve('coordinator'), await cluster.serve('coordinator')];
     workers = [await cluster.serve('worker'), await cluster.serve('worker')];
     await runEverything();
-  }, 240_000);
+  }, 420_000);
   afterAll(async () => {
     await cluster.close();
     await callee.close();

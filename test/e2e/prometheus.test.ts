@@ -39,7 +39,7 @@ describe('a real Prometheus scrapes two coordinators and two workers under load'
     await until('it succeeded', async () => hasNumber(await prometheus.query(succeeded)));
     await load.run('relapsed', 1);
     load.keepOn();
-  }, 120_000);
+  }, 420_000);
 
   afterAll(async () => {
     await load.end();

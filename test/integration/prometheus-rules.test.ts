@@ -1,9 +1,13 @@
-import { describe, expect, it } from 'vitest';
-import { promtool } from '../support/promtool.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { prometheusProgram, promtool } from '../support/promtool.js';
 
+/** It may have to be installed first, after others. */
+const INSTALL_MS = 300_000;
 const file = (name: string) => new URL(`../../deploy/prometheus/${name}`, import.meta.url).pathname;
 
 describe('deploy/prometheus, judged by promtool', () => {
+  beforeAll(() => prometheusProgram('promtool'), INSTALL_MS);
+
   it('the rules are valid', async () => {
     expect(await promtool(['check', 'rules', file('rules.yml')])).toMatchObject({ exitCode: 0 });
   });
