@@ -84,6 +84,32 @@ export function marksSuite(name: string, open: () => Promise<BrokerHarness>): vo
       expect((await claimed(harness, deliveries[3], 'worker-1')).isSaturated).toBe(false);
     });
 
+    it('stay with a run that has begun and is handed over, for as long as its claim would have lived', async () => {
+      const deliveries = await publishAndTake(harness, slotsOfOneTask(3, 1));
+      const first = await claimed(harness, deliveries[0], 'drained', SHORT_MS);
+      const begun = { ...NO_PROGRESS, attempt: 1 };
+      await harness.claims.handBack(first.claim, buildReport(reportOf(first.claim)), begun);
+      expect((await claimed(harness, deliveries[1], 'worker-1')).isSaturated).toBe(true);
+      const [again] = await take(harness, { taker: 'worker-2' });
+      const heir = await claimed(harness, again, 'worker-2', SHORT_MS);
+      expect(heir).toMatchObject({ isSaturated: false, claim: { generation: 2 } });
+      await harness.claims.handBack(heir.claim, buildReport(reportOf(heir.claim)), begun);
+      await harness.advance(SHORT_MS);
+      expect((await claimed(harness, deliveries[2], 'worker-1')).isSaturated).toBe(false);
+    });
+
+    it('stay with a run that is handed over between two attempts, until the second is due', async () => {
+      const deliveries = await publishAndTake(harness, slotsOfOneTask(2, 1));
+      const first = await claimed(harness, deliveries[0], 'drained', SHORT_MS);
+      const failed = { ...NO_PROGRESS, attempt: 1, failures: 1, retryAt: FAR_OFF };
+      await harness.claims.handBack(first.claim, buildReport(reportOf(first.claim)), failed);
+      await harness.advance(SHORT_MS);
+      expect((await claimed(harness, deliveries[1], 'worker-1')).isSaturated).toBe(true);
+      const [again] = await take(harness, { taker: 'worker-2' });
+      const heir = await claimed(harness, again, 'worker-2');
+      expect(heir).toMatchObject({ isSaturated: false, previous: { retryAt: FAR_OFF, isHandedBack: true } });
+    });
+
     it('are free when the receipt is awaited no more and their worker is dead', async () => {
       const deliveries = await publishAndTake(harness, slotsOfOneTask(2, 1));
       const { claim } = await claimed(harness, deliveries[0], 'dead', SHORT_MS);

@@ -122,8 +122,8 @@ export class InProcessClaims implements Claims {
     const run = this.held(claim);
     if (run === null) return false;
     Object.assign(run, progress);
-    if (run.receiptUntil === null) runs.unmark(claim.taskId, claim.executionId);
-    else this.keepMark(claim, run);
+    if (run.attempt === 0) runs.unmark(claim.taskId, claim.executionId);
+    else this.keepMark(claim, run, Math.max(run.receiptUntil ?? 0, run.retryAt ?? 0));
     run.state = 'queued';
     run.isHandedBack = true;
     run.handle = this.state.lane(claim.pool).putBack(claim.handle);
@@ -181,16 +181,15 @@ export class InProcessClaims implements Claims {
     });
   }
 
-  /** For as long as the claim lives, and while the target works on and its receipt is awaited. */
-  private mark({ taskId }: Pick<Claim, 'taskId'>, run: Run): void {
+  /** For as long as the claim lives, and until `until` (epoch ms): while the target works on and its receipt is awaited. */
+  private mark({ taskId }: Pick<Claim, 'taskId'>, run: Run, until = run.receiptUntil ?? 0): void {
     const { runs, clock } = this.state;
-    const awaitedUntil =
-      run.receiptUntil === null ? 0 : clock.monotonicMs() + (run.receiptUntil - clock.now());
-    runs.mark(taskId, run.id, { ends: Math.max(run.ends, awaitedUntil), since: run.since });
+    const ends = Math.max(run.ends, clock.monotonicMs() + until - clock.now());
+    runs.mark(taskId, run.id, { ends, since: run.since });
   }
 
-  private keepMark(claim: Claim, run: Run): void {
-    if (this.state.runs.hasMark(claim.taskId, claim.executionId)) this.mark(claim, run);
+  private keepMark(claim: Claim, run: Run, until?: number): void {
+    if (this.state.runs.hasMark(claim.taskId, claim.executionId)) this.mark(claim, run, until);
   }
 
   private send(report: ExecutionReport): void {

@@ -15,13 +15,15 @@ export function claimTurn(state: InProcessState, run: Run, message: QueueMessage
   const { runs, lines, stops, clock } = state;
   const { event, task } = message;
   const { maxConcurrent, overlapPolicy } = task.policy;
-  if (!runs.marked(task.id).includes(event.id)) run.since = clock.now();
+  const isMarked = runs.marked(task.id).includes(event.id);
+  if (!isMarked) run.since = clock.now();
   runs.unmark(task.id, event.id);
   const waiter = { id: event.id, taskId: task.id, kind: event.kind, slot: event.slot };
   const isNew = !lines.has(waiter);
   const isStopped = stops.of(event.id) !== null;
-  // A run whose target may still be at work has its place already, whoever waits for its receipt.
+  // A run that was handed over, or whose target may still be at work, has its place already.
   const hasRoom =
+    isMarked ||
     (run.receiptUntil ?? 0) > clock.now() ||
     runs.countMarks(task.id) + lines.countAhead(waiter) < maxConcurrent;
   const mayWait = () => {

@@ -103,9 +103,9 @@ if inLine > 0 then
   redis.call('ZADD', WAITING, SLOT, member)
   ahead = redis.call('ZRANK', WAITING, member)
 end
--- A run whose target may still be at work has its place already, whoever waits for its receipt.
+-- A run that was handed over, or whose target may still be at work, has its place already.
 local awaiting = tonumber(previous.awaiting or 0)
-local hasRoom = awaiting > now or redis.call('ZCARD', RUNNING) + ahead < limit
+local hasRoom = isMarked or awaiting > now or redis.call('ZCARD', RUNNING) + ahead < limit
 if stop == '' and not hasRoom then
   if JOINED == '?' then
     if isNew then redis.call('ZREM', WAITING, member) end

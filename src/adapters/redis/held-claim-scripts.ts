@@ -28,7 +28,7 @@ local function held(run)
   return {marked = '1', attempt = '1', failures = '0'}
 end
 
--- A mark outlives its claim while the target works on and its receipt is awaited.
+-- A mark outlives its claim while the target works on and its receipt is awaited; that of a run which is handed over also until its retry.
 local function keepMark(awaiting)
   redis.call('ZADD', RUNNING, 'XX', 'GT', awaiting, MARK)
 end
@@ -122,7 +122,8 @@ return 1
 
 /**
  * ARGV …, report, attempt, failures, awaiting until or 0, retry at or 0
- * result 1 = handed back by this claim, now or before; 0 = the claim was lost. The report is queued once.
+ * result 1 = handed back by this claim, now or before; 0 = the claim was lost. The report is queued once. A run that has begun keeps its
+ * mark, for as long as the claim would have lived.
  */
 export const HAND_BACK = `
 ${HELD_LUA}
@@ -130,7 +131,7 @@ local known = readRun(RUN)
 if isOurs(known) and known.handed_back == '1' and (known.state == 'queued' or known.state == 'waiting') then return 1 end
 if not held(known) then return 0 end
 redis.call('HSET', RUN, 'attempt', ARGV[10], 'failures', ARGV[11], 'awaiting', ARGV[12], 'retry_at', ARGV[13])
-if ARGV[12] == '0' then redis.call('ZREM', RUNNING, MARK) else keepMark(ARGV[12]) end
+if ARGV[10] == '0' then redis.call('ZREM', RUNNING, MARK) else keepMark(math.max(ARGV[12], ARGV[13])) end
 redis.call('HSET', RUN, 'state', 'queued', 'handed_back', 1, 'entry', putBack(QUEUE, GROUP, ENTRY))
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 queueReport(ARGV[9])
