@@ -1,7 +1,7 @@
 import { type Outcome } from '../domain/execution.js';
 import { AxError, messageOf } from '../domain/errors.js';
 import { type Clock } from '../ports/clock.js';
-import { type Span, type SpanError, type SpanTimes, type Tracer } from '../ports/tracer.js';
+import { type SpanError, type SpanFacts, stopwatch, type Tracer } from '../ports/tracer.js';
 
 interface TracedDeps {
   readonly tracer: Tracer;
@@ -14,7 +14,7 @@ interface Step<T> {
   /** Gets the context of the step. */
   readonly run: (context: string) => Promise<T>;
   /** What it came to. */
-  readonly tell: (result: T) => Pick<Span, 'attributes' | 'error'>;
+  readonly tell: (result: T) => Pick<SpanFacts, 'attributes' | 'error'>;
 }
 
 /** Runs one step as a span of its own; one that throws ends with an error. */
@@ -22,8 +22,8 @@ export async function traced<T>({ tracer, clock }: TracedDeps, step: Step<T>): P
   const { name, parent, run, tell } = step;
   const context = tracer.child(parent);
   const times = stopwatch(clock);
-  const record = (told: () => Pick<Span, 'attributes' | 'error'>) =>
-    tracer.record(context, () => ({ name, kind: 'internal', parent, ...times(), ...told() }));
+  const record = (told: () => Pick<SpanFacts, 'attributes' | 'error'>) =>
+    tracer.record(context, times, () => ({ name, kind: 'internal', parent, ...told() }));
   try {
     const result = await run(context);
     record(() => tell(result));
@@ -32,13 +32,6 @@ export async function traced<T>({ tracer, clock }: TracedDeps, step: Step<T>): P
     record(() => ({ attributes: {}, error: thrown(error) }));
     throw error;
   }
-}
-
-/** From now until it is asked. */
-export function stopwatch(clock: Clock): () => SpanTimes {
-  const startedAt = clock.now();
-  const since = clock.monotonicMs();
-  return () => ({ startedAt, endedAt: startedAt + clock.monotonicMs() - since });
 }
 
 /** What a target did, if it was not what it should have done. */

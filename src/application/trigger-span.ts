@@ -1,26 +1,26 @@
 import { type ExecutionReport } from '../domain/execution.js';
 import { type TriggerEvent } from '../domain/trigger.js';
-import { type Span } from '../ports/tracer.js';
+import { type SpanFacts, type Tracer } from '../ports/tracer.js';
 
-/** The decision of one slot, up to its commit at `endedAt` (epoch ms). `skip`: what was recorded instead of a run. */
-export const triggerSpan = (
-  event: TriggerEvent,
-  endedAt: number,
-  {
-    parent = null,
-    group,
-    skip,
-  }: {
-    readonly parent?: string | null;
-    readonly group?: string | undefined;
-    readonly skip?: ExecutionReport;
-  } = {},
-): Span => ({
+interface Told {
+  /** Trace context of the caller of a manual run. */
+  readonly parent?: string | null;
+  readonly group?: string | undefined;
+  /** What was recorded instead of a run. */
+  readonly skip?: ExecutionReport;
+}
+
+/** The decision of one slot, up to its commit at `committedAt` (epoch ms), as a span. */
+export function recordTrigger(tracer: Tracer, event: TriggerEvent, committedAt: number, told: Told): void {
+  const startedAt = event.firedAt;
+  const times = () => ({ startedAt, endedAt: Math.max(startedAt, committedAt) });
+  tracer.record(event.traceparent, times, () => factsOf(event, told));
+}
+
+const factsOf = (event: TriggerEvent, { parent = null, group, skip }: Told): SpanFacts => ({
   name: 'trigger',
   kind: 'internal',
   parent,
-  startedAt: event.firedAt,
-  endedAt: Math.max(event.firedAt, endedAt),
   attributes: {
     'ax.task.id': event.taskId,
     'ax.task.group': group,

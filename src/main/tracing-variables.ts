@@ -13,8 +13,11 @@ const DEFAULT_SAMPLER = 'parentbased_always_on';
 const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 /** A full batch of the tick makes two spans for each of its thousand events at once, which the libraries' own default could not hold. */
 const MAX_QUEUE_SIZE = 16_384;
+/** A run is eight spans of 0.3 KB: half a megabyte a request. */
+const MAX_BATCH_SIZE = 2048;
+const DELAY_MS = 5000;
 
-/** Null: nothing is exported. The variables that name, batch and address what is exported are read by the libraries. */
+/** Null: nothing is exported. The variables that name and address what is exported are read by the libraries. */
 export function tracingOf(env: NodeJS.ProcessEnv, keepsFailures: boolean): TracingOptions | null {
   if (!isExporting(env)) return null;
   const sampler = SAMPLERS[env['OTEL_TRACES_SAMPLER'] || DEFAULT_SAMPLER];
@@ -23,7 +26,11 @@ export function tracingOf(env: NodeJS.ProcessEnv, keepsFailures: boolean): Traci
   return {
     protocol,
     sampler: { ...sampler, ratio: Number(env['OTEL_TRACES_SAMPLER_ARG'] || 1) },
-    maxQueueSize: Number(env['OTEL_BSP_MAX_QUEUE_SIZE'] || MAX_QUEUE_SIZE),
+    limits: {
+      maxQueueSize: Number(env['OTEL_BSP_MAX_QUEUE_SIZE'] || MAX_QUEUE_SIZE),
+      maxBatchSize: Number(env['OTEL_BSP_MAX_EXPORT_BATCH_SIZE'] || MAX_BATCH_SIZE),
+      delayMs: Number(env['OTEL_BSP_SCHEDULE_DELAY'] || DELAY_MS),
+    },
     keepsFailures,
   };
 }
@@ -34,7 +41,6 @@ export function tracingProblems(env: NodeJS.ProcessEnv): string[] {
   const exporter = env['OTEL_TRACES_EXPORTER'] || 'otlp';
   const sampler = env['OTEL_TRACES_SAMPLER'] || DEFAULT_SAMPLER;
   const ratio = Number(env['OTEL_TRACES_SAMPLER_ARG'] || 1);
-  const queue = Number(env['OTEL_BSP_MAX_QUEUE_SIZE'] || MAX_QUEUE_SIZE);
   return [
     exporter === 'otlp' ? '' : `OTEL_TRACES_EXPORTER: ax knows otlp and none`,
     PROTOCOLS.some((known) => known === protocolOf(env))
@@ -42,7 +48,9 @@ export function tracingProblems(env: NodeJS.ProcessEnv): string[] {
       : `OTEL_EXPORTER_OTLP_PROTOCOL: ax exports by ${PROTOCOLS.join(' and ')}`,
     sampler in SAMPLERS ? '' : `OTEL_TRACES_SAMPLER: use one of ${Object.keys(SAMPLERS).join(', ')}`,
     ratio >= 0 && ratio <= 1 ? '' : 'OTEL_TRACES_SAMPLER_ARG: must be from 0 to 1',
-    Number.isInteger(queue) && queue > 0 ? '' : 'OTEL_BSP_MAX_QUEUE_SIZE: is not a whole number above 0',
+    ...['OTEL_BSP_MAX_QUEUE_SIZE', 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 'OTEL_BSP_SCHEDULE_DELAY'].map((key) =>
+      isSize(env[key] || '1') ? '' : `${key}: is not a whole number above 0`,
+    ),
     ...['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'].map((key) =>
       isHttpUrl(env[key]) ? '' : `${key}: give a URL such as http://collector:4318`,
     ),
@@ -59,6 +67,8 @@ function isExporting(env: NodeJS.ProcessEnv): boolean {
 
 const protocolOf = (env: NodeJS.ProcessEnv): string =>
   env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] || env['OTEL_EXPORTER_OTLP_PROTOCOL'] || 'http/protobuf';
+
+const isSize = (text: string): boolean => Number.isInteger(Number(text)) && Number(text) > 0;
 
 const isHttpUrl = (text = ''): boolean =>
   text === '' || (URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol));

@@ -3,9 +3,9 @@ import { type HttpExecutorSpec } from '../../domain/executors/http-spec.js';
 import { type MqExecutorSpec } from '../../domain/executors/mq-spec.js';
 import { type ShellExecutorSpec } from '../../domain/executors/shell-spec.js';
 import { type Delivered, type ExecutorRequest } from '../../ports/executor.js';
-import { type Span } from '../../ports/tracer.js';
+import { type SpanFacts } from '../../ports/tracer.js';
 
-type CallSpan = Pick<Span, 'name' | 'kind' | 'attributes' | 'error'>;
+type CallSpan = Omit<SpanFacts, 'parent'>;
 
 /** What an executor did, in the words of the semantic conventions for its technology. No secrets: neither headers nor bodies nor queries. */
 export function callSpan(request: ExecutorRequest, outcome: Outcome | Delivered): CallSpan {
@@ -22,11 +22,13 @@ export function callSpan(request: ExecutorRequest, outcome: Outcome | Delivered)
 
 /** https://opentelemetry.io/docs/specs/semconv/http/http-spans/ */
 function httpSpan(
-  { method, url }: HttpExecutorSpec,
+  spec: HttpExecutorSpec,
   { attempt }: ExecutorRequest,
   { evidence }: Outcome | Delivered,
 ): CallSpan {
-  const { protocol, hostname, port } = new URL(url);
+  const { method } = spec;
+  const url = new URL(spec.url);
+  const { protocol, hostname, port } = url;
   return {
     name: method,
     kind: 'client',
@@ -79,7 +81,7 @@ function shellSpan({ container }: ShellExecutorSpec, { evidence }: Outcome | Del
 }
 
 /** An answer that is no success has its status as its type. */
-function failure(outcome: Outcome | Delivered): Pick<Span, 'error'> {
+function failure(outcome: Outcome | Delivered): Pick<SpanFacts, 'error'> {
   if (outcome.status === 'delivered' || outcome.status === 'success') return {};
   const { status, reason, message, evidence } = outcome;
   const answered = reason === 'http_status' ? evidence['http_status'] : undefined;
@@ -87,10 +89,10 @@ function failure(outcome: Outcome | Delivered): Pick<Span, 'error'> {
 }
 
 /** Without user, password and the values of the query, which may be secrets. */
-function redacted(text: string): string {
-  const url = new URL(text);
+function redacted(url: URL): string {
   if (url.username !== '' || url.password !== '') [url.username, url.password] = ['REDACTED', 'REDACTED'];
-  for (const name of new Set(url.searchParams.keys())) url.searchParams.set(name, 'REDACTED');
+  if (url.search !== '')
+    for (const name of new Set(url.searchParams.keys())) url.searchParams.set(name, 'REDACTED');
   url.hash = '';
   return url.href;
 }

@@ -7,6 +7,7 @@ import {
   type Metrics,
   type TaskLabels,
 } from '../../ports/metrics.js';
+import { isSampled, traceIdOf } from '../../ports/tracer.js';
 import { COUNTERS } from './counter-definitions.js';
 import { GAUGES } from './gauge-definitions.js';
 import { HISTOGRAMS } from './histogram-definitions.js';
@@ -162,9 +163,8 @@ async function forgetIn(metric: Counter | Histogram, { group, task }: TaskLabels
 
 const NO_EXEMPLAR = {};
 
-/** Trace contexts say in the last bit of their flags whether anybody kept the trace (W3C Trace Context, §3.2.2.5). */
 function exemplarOf(traceparent: string | undefined): Labels {
-  const [, traceId, , flags = ''] = traceparent?.split('-') ?? [];
-  const isSampled = (Number.parseInt(flags, 16) & 1) === 1;
-  return traceId === undefined || !isSampled ? NO_EXEMPLAR : { trace_id: traceId };
+  return traceparent !== undefined && isSampled(traceparent)
+    ? { trace_id: traceIdOf(traceparent) }
+    : NO_EXEMPLAR;
 }

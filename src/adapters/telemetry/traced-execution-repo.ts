@@ -1,7 +1,7 @@
 import { type ExecutionReport, isNotable, isTerminal } from '../../domain/execution.js';
 import { type Clock } from '../../ports/clock.js';
 import { type ExecutionRepo } from '../../ports/execution-repo.js';
-import { type Tracer } from '../../ports/tracer.js';
+import { type SpanTimes, stopwatch, type Tracer } from '../../ports/tracer.js';
 
 interface TracedRepoDeps {
   readonly tracer: Tracer;
@@ -28,37 +28,34 @@ export class TracedExecutionRepo implements ExecutionRepo {
   }
 
   async apply(reports: readonly ExecutionReport[]): Promise<void> {
-    const { clock } = this.deps;
-    const startedAt = clock.now();
-    const since = clock.monotonicMs();
+    const stopped = stopwatch(this.deps.clock);
     await this.repo.apply(reports);
-    const endedAt = startedAt + clock.monotonicMs() - since;
-    for (const report of reports) this.persisted(report, { startedAt, endedAt }, reports.length);
+    const times = stopped();
+    for (const report of reports) this.persisted(report, times, reports.length);
   }
 
-  private persisted(
-    report: ExecutionReport,
-    times: { readonly startedAt: number; readonly endedAt: number },
-    batchSize: number,
-  ): void {
+  private persisted(report: ExecutionReport, times: SpanTimes, batchSize: number): void {
     const { traceparent: parent, status, executionId } = report;
     if (parent === undefined || !isTerminal(status)) return;
     const { tracer, system } = this.deps;
     if (isNotable(report)) tracer.keep(parent);
-    tracer.record(tracer.child(parent), () => ({
-      name: 'INSERT execution_log',
-      kind: 'client',
-      parent,
-      ...times,
-      attributes: {
-        'db.system.name': system,
-        'db.operation.name': 'INSERT',
-        'db.collection.name': 'execution_log',
-        'db.operation.batch.size': batchSize > 1 ? batchSize : undefined,
-        'ax.execution.id': executionId,
-        'ax.status': status,
-      },
-    }));
+    tracer.record(
+      tracer.child(parent),
+      () => times,
+      () => ({
+        name: 'INSERT execution_log',
+        kind: 'client',
+        parent,
+        attributes: {
+          'db.system.name': system,
+          'db.operation.name': 'INSERT',
+          'db.collection.name': 'execution_log',
+          'db.operation.batch.size': batchSize > 1 ? batchSize : undefined,
+          'ax.execution.id': executionId,
+          'ax.status': status,
+        },
+      }),
+    );
     tracer.forget(parent);
   }
 }

@@ -6,7 +6,7 @@ import {
   type ExecutorRequest,
   type StopReason,
 } from '../../ports/executor.js';
-import { type Tracer } from '../../ports/tracer.js';
+import { stopwatch, type Tracer } from '../../ports/tracer.js';
 import { callSpan } from './call-span.js';
 
 /** An executor whose calls are spans of their own; it sends their contexts along. */
@@ -24,15 +24,9 @@ export class TracedExecutor implements Executor {
     const { tracer, clock } = this.deps;
     const parent = request.traceparent;
     const traceparent = tracer.child(parent);
-    const startedAt = clock.now();
-    const since = clock.monotonicMs();
+    const times = stopwatch(clock);
     const outcome = await this.executor.execute({ ...request, traceparent }, signal);
-    tracer.record(traceparent, () => ({
-      ...callSpan(request, outcome),
-      parent,
-      startedAt,
-      endedAt: startedAt + clock.monotonicMs() - since,
-    }));
+    tracer.record(traceparent, times, () => ({ ...callSpan(request, outcome), parent }));
     return outcome;
   }
 

@@ -8,7 +8,7 @@ import {
   type RunState,
   type TakeRequest,
 } from '../../ports/queue.js';
-import { type Span, type Tracer } from '../../ports/tracer.js';
+import { type SpanFacts, stopwatch, type Tracer } from '../../ports/tracer.js';
 
 /**
  * A queue whose publishing is a span of each message, and which sends its context along. The first publishing of an event has a context
@@ -22,20 +22,19 @@ export class TracedQueue implements Queue {
 
   async publish(messages: readonly QueueMessage[]): Promise<PublishOutcome[]> {
     const { clock, tracer } = this.deps;
-    const startedAt = clock.now();
-    const since = clock.monotonicMs();
+    const stopped = stopwatch(clock);
     const sent = messages.map((message) => ({ ...message, traceparent: this.contextOf(message) }));
     const outcomes = await this.queue.publish(sent);
-    const endedAt = startedAt + clock.monotonicMs() - since;
+    const times = stopped();
     for (const [i, message] of sent.entries()) {
       const outcome = outcomes[i];
       if (outcome === 'known' || outcome === undefined) continue;
-      tracer.record(message.traceparent, () => ({
-        ...this.span(message),
-        startedAt,
-        endedAt,
-        ...(outcome === 'duplicate' ? { error: { type: outcome, message: null } } : {}),
-      }));
+      const error = outcome === 'duplicate' ? { type: outcome, message: null } : undefined;
+      tracer.record(
+        message.traceparent,
+        () => times,
+        () => ({ ...this.told(message), error }),
+      );
     }
     return outcomes;
   }
@@ -74,12 +73,7 @@ export class TracedQueue implements Queue {
     return this.deps.tracer.child(traceparent, `publish/${id}`);
   }
 
-  private span({ event, task, isRepublished }: QueueMessage): Pick<
-    Span,
-    'name' | 'kind' | 'parent' | 'attributes'
-  > & {
-    readonly links: readonly string[];
-  } {
+  private told({ event, task, isRepublished }: QueueMessage): SpanFacts {
     return {
       name: `publish ${task.pool}`,
       kind: 'producer',

@@ -1,10 +1,10 @@
+import { type BatchLimits } from './batched-export.js';
 import { type Tracer } from '../../ports/tracer.js';
 
 export interface TracingOptions {
   readonly protocol: 'http/protobuf' | 'http/json';
   readonly sampler: SamplerOptions;
-  /** Spans that wait to be exported; further ones are dropped. */
-  readonly maxQueueSize: number;
+  readonly limits: BatchLimits;
   /** Failed, retried and slow runs are exported although they were not sampled. */
   readonly keepsFailures: boolean;
 }

@@ -1,30 +1,22 @@
-import { createHash, randomFillSync } from 'node:crypto';
-import { type Tracer } from '../../ports/tracer.js';
+import { hash, randomFillSync } from 'node:crypto';
+import { isSampled, traceIdOf, type Tracer } from '../../ports/tracer.js';
 
 /** Version, trace id, parent id, flags; later versions may append fields (W3C Trace Context, §3.2 and §4.3). */
-const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-const SAMPLED = 1;
-
-/** What a valid traceparent says. */
-export interface TraceContext {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly isSampled: boolean;
-}
+const TRACEPARENT =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:$|(?<!^00.*)-)/;
+/** Of one that this file made. */
+const LENGTH = 55;
 
 /** Makes trace contexts of version 00; a trace that begins here is sampled, any other as it was. Exports nothing. */
 export class W3cTracer implements Tracer {
   start(parent: string | null): string {
-    return this.child(parent ?? '');
+    return parent !== null && TRACEPARENT.test(parent) ? this.child(parent.slice(0, LENGTH)) : newContext();
   }
 
   child(parent: string, key?: string): string {
-    const context = parseTraceparent(parent);
-    return traceparentOf({
-      traceId: context?.traceId ?? randomId(16),
-      spanId: key === undefined ? randomId(8) : idFor(key),
-      isSampled: context?.isSampled ?? true,
-    });
+    if (!isContext(parent)) return newContext();
+    const spanId = key === undefined ? randomId(8) : hash('sha256', key).slice(0, 16);
+    return `00-${traceIdOf(parent)}-${spanId}-${isSampled(parent) ? '01' : '00'}`;
   }
 
   record(): void {}
@@ -34,16 +26,11 @@ export class W3cTracer implements Tracer {
   forget(): void {}
 }
 
-export const traceparentOf = ({ traceId, spanId, isSampled }: TraceContext): string =>
-  `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
+/** Whether it has the form of what a tracer made, which is not looked at again: this is asked for each step of each run. */
+export const isContext = (text: string): boolean =>
+  text.length === LENGTH && text[2] === '-' && text[35] === '-' && text[52] === '-';
 
-/** Null if it is broken. */
-export function parseTraceparent(traceparent: string): TraceContext | null {
-  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(traceparent) ?? [];
-  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return null;
-  if (isAllZeros(traceId) || isAllZeros(spanId)) return null;
-  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
-}
+const newContext = (): string => `00-${randomId(16)}-${randomId(8)}-01`;
 
 /** Random bytes are drawn in stock: single draws were 3 % of an execution's cost in the worker. */
 const STOCK_BYTES = 4096;
@@ -56,9 +43,5 @@ function randomId(bytes: number): string {
     stock.used = 0;
   }
   const id = stock.bytes.toString('hex', stock.used, (stock.used += bytes));
-  return isAllZeros(id) ? randomId(bytes) : id;
+  return /[^0]/.test(id) ? id : randomId(bytes);
 }
-
-const idFor = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 16);
-
-const isAllZeros = (hex: string): boolean => /^0+$/.test(hex);

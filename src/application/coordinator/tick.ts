@@ -16,7 +16,7 @@ import { duplicateVerdict } from './coordinator-verdict.js';
 import { decideBatch } from './decide-batch.js';
 import { type FillOutcomes } from './fill-outcomes.js';
 import { type Leadership } from './leadership.js';
-import { triggerSpan } from '../trigger-span.js';
+import { recordTrigger } from '../trigger-span.js';
 
 /** Most due rows of one turn. */
 export const BATCH_LIMIT = 1000;
@@ -127,7 +127,7 @@ export class Tick {
     const now = clock.now();
     this.backlog.note(outcome.recorded, decided.advances);
     for (const { event, task } of outcome.recorded) {
-      tracer.record(event.traceparent, () => triggerSpan(event, now, { group: task.group }));
+      recordTrigger(tracer, event, now, { group: task.group });
       metrics.count('triggers_total', { kind: event.kind });
       const lateness = Math.max(0, event.firedAt - event.windowStart) / 1000;
       metrics.observe('trigger_lateness_seconds', taskLabels(task), lateness, event.traceparent);
@@ -143,7 +143,7 @@ export class Tick {
       const { slots } = report.entry.detail;
       const reason = report.reason ?? 'none';
       const group = due.find(({ id }) => id === event.taskId)?.group;
-      tracer.record(event.traceparent, () => triggerSpan(event, now, { group, skip: report }));
+      recordTrigger(tracer, event, now, { group, skip: report });
       metrics.count('slots_skipped_total', { reason }, typeof slots === 'number' ? slots : 1);
       countEnded(metrics, report, group);
       const facts = { ...runFacts(event), ...report.entry.detail };

@@ -11,7 +11,7 @@ import { type TaskRepo } from '../../ports/task-repo.js';
 import { type Tracer } from '../../ports/tracer.js';
 import { type TriggerRepo } from '../../ports/trigger-repo.js';
 import { type Actor } from '../actor.js';
-import { triggerSpan } from '../trigger-span.js';
+import { recordTrigger } from '../trigger-span.js';
 import { messageFor } from '../message-for.js';
 import { runFacts, triggerFacts } from '../run-facts.js';
 import { brokenTask } from './manage-tasks.js';
@@ -61,9 +61,7 @@ export class RunTask {
     if (!recorded.isNew) return recorded;
     const { event } = recorded;
     const { group } = task;
-    tracer.record(event.traceparent, () =>
-      triggerSpan(event, clock.now(), { parent: actor.traceparent, group }),
-    );
+    recordTrigger(tracer, event, clock.now(), { parent: actor.traceparent, group });
     metrics.count('triggers_total', { kind: 'manual' });
     logger.info(triggerFacts(event), 'triggered');
     await this.publish(event, task);

@@ -2,15 +2,17 @@ import { type ExecutionReport, isNotable, type Outcome } from '../../domain/exec
 import { type ClaimAnswer, type PreviousClaim } from '../../ports/claims.js';
 import { type Clock } from '../../ports/clock.js';
 import { type QueueMessage } from '../../ports/queue.js';
-import { type SpanTimes, type Tracer } from '../../ports/tracer.js';
+import { type SpanFacts, type SpanTimes, stopwatch, type Tracer } from '../../ports/tracer.js';
 import { runFacts } from '../run-facts.js';
-import { failureOf, stopwatch, traced } from '../traced.js';
+import { failureOf, traced } from '../traced.js';
 
 interface RunTraceDeps {
   readonly tracer: Tracer;
   readonly clock: Clock;
   readonly worker: string;
 }
+
+type Processing = Pick<PreviousClaim, 'generation' | 'worker'>;
 
 /**
  * What one worker tells of one run: a span from the taking of its message to its end, and one for each step in between. The context of the
@@ -40,20 +42,19 @@ export class RunTrace {
   /** The queue has answered: with a claim the run's own span begins, at the taking of the message. */
   claimed(answer: ClaimAnswer): void {
     const { tracer, worker } = this.deps;
-    const times = this.times();
     if (answer.outcome === 'claimed') {
       const { claim, previous } = answer;
       this.generation = claim.generation;
       this.context = this.contextOf(claim.generation);
-      if (previous !== null) this.takeOver(previous, times);
+      if (previous !== null) this.takeOver(previous);
       else if (this.message.generationFloor > 0)
         this.links.push(this.contextOf(this.message.generationFloor));
     }
-    tracer.record(tracer.child(this.context), () => ({
+    const parent = this.context;
+    tracer.record(tracer.child(parent), this.times, () => ({
       name: 'claim',
       kind: 'internal',
-      parent: this.context,
-      ...times,
+      parent,
       attributes: { 'ax.claim.outcome': answer.outcome, 'ax.worker': worker },
     }));
   }
@@ -88,7 +89,7 @@ export class RunTrace {
   ended(report: ExecutionReport): void {
     const { tracer } = this.deps;
     if (isNotable(report)) tracer.keep(this.context);
-    tracer.record(this.context, () => ({ ...this.span(report), ...this.times() }));
+    tracer.record(this.context, this.times, () => this.told(report));
     tracer.forget(this.context);
   }
 
@@ -98,44 +99,33 @@ export class RunTrace {
     this.deps.tracer.forget(this.context);
   }
 
-  private takeOver(previous: PreviousClaim, { startedAt }: SpanTimes): void {
+  private takeOver(previous: PreviousClaim): void {
     const { tracer } = this.deps;
+    const times = () => ({ startedAt: this.message.publishedAt, endedAt: this.times().startedAt });
     const context = this.contextOf(previous.generation);
     this.links.push(context);
     if (previous.isHandedBack) return;
     tracer.keep(context);
-    tracer.record(context, () => ({
-      ...this.base(previous.generation, previous.worker),
-      startedAt: this.message.publishedAt,
-      endedAt: startedAt,
+    tracer.record(context, times, () => ({
+      ...this.process(previous),
       error: { type: 'worker_lost', message: `worker ${previous.worker} was lost` },
     }));
   }
 
-  private span(report: ExecutionReport) {
-    const { message, deps } = this;
-    const { startedAt } = this.times();
-    const base = this.base(this.generation, deps.worker);
+  private told(report: ExecutionReport): SpanFacts {
+    const { generation, deps } = this;
     return {
-      ...base,
-      attributes: {
-        ...base.attributes,
-        'ax.queue.delay_ms': Math.max(0, startedAt - message.publishedAt),
-        'ax.status': report.status,
-        'ax.reason': report.reason ?? undefined,
-        'ax.attempts': report.attempt,
-        'ax.slow': 'slow_after_sec' in report.evidence || undefined,
-      },
+      ...this.process({ generation, worker: deps.worker }, report),
       error: failureOf(report),
       links: this.links,
     };
   }
 
-  private base(generation: number, worker: string) {
-    const { event, task, isRepublished } = this.message;
+  private process({ generation, worker }: Processing, report?: ExecutionReport): SpanFacts {
+    const { event, task, isRepublished, publishedAt } = this.message;
     return {
       name: `process ${task.pool}`,
-      kind: 'consumer' as const,
+      kind: 'consumer',
       parent: this.sent,
       attributes: {
         'messaging.system': 'ax',
@@ -149,6 +139,11 @@ export class RunTrace {
         'ax.worker': worker,
         'ax.claim.generation': generation,
         'ax.republished': isRepublished,
+        'ax.queue.delay_ms': report && Math.max(0, this.times().startedAt - publishedAt),
+        'ax.status': report?.status,
+        'ax.reason': report?.reason ?? undefined,
+        'ax.attempts': report?.attempt,
+        'ax.slow': (report !== undefined && 'slow_after_sec' in report.evidence) || undefined,
       },
     };
   }

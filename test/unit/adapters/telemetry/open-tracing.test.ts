@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openTracing } from '../../../../src/adapters/telemetry/open-tracing.js';
-import { traceIdOf } from '../../../../src/ports/tracer.js';
+import { traceIdOf, type Tracer } from '../../../../src/ports/tracer.js';
 import { OtlpCollector } from '../../../support/otlp-collector.js';
 import { RecordingLogger } from '../../../support/recording.js';
 
@@ -10,17 +10,21 @@ const SPAN = {
   name: 'attempt',
   kind: 'internal',
   parent: null,
-  startedAt: 1,
-  endedAt: 2,
   attributes: {},
 } as const;
+const record = (tracer: Tracer, context: string) =>
+  tracer.record(
+    context,
+    () => ({ startedAt: 1, endedAt: 2 }),
+    () => SPAN,
+  );
 
 const open = (protocol: 'http/protobuf' | 'http/json') =>
   openTracing(
     {
       protocol,
       sampler: { root: 'on', ratio: 1, isParentBased: true },
-      maxQueueSize: 512,
+      limits: { maxQueueSize: 512, maxBatchSize: 512, delayMs: 5000 },
       keepsFailures: true,
     },
     { resource: { 'service.name': 'ax' }, logger: new RecordingLogger() },
@@ -40,7 +44,7 @@ describe('openTracing', () => {
       vi.stubEnv('OTEL_SERVICE_NAME', 'scheduler');
       const { tracer, close } = await open(protocol);
       const context = tracer.start(null);
-      tracer.record(context, () => SPAN);
+      record(tracer, context);
       await close();
       const [request] = collector.requests;
       expect(request).toMatchObject({ path: '/base/v1/traces', type });
@@ -57,7 +61,7 @@ describe('openTracing', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     const { tracer, close } = await open('http/json');
-    tracer.record(tracer.start(null), () => SPAN);
+    record(tracer, tracer.start(null));
     const startedAt = performance.now();
     await close();
     expect(performance.now() - startedAt).toBeLessThan(8000); // Exports by themselves take up to ten seconds.

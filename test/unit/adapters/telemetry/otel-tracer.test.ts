@@ -8,16 +8,17 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it } from 'vitest';
 import { OtelTracer } from '../../../../src/adapters/telemetry/otel-tracer.js';
+import { type ListedSpans } from '../../../../src/adapters/telemetry/listed-spans.js';
+import { RunSpan } from '../../../../src/adapters/telemetry/run-span.js';
 import { UnsampledSpans } from '../../../../src/adapters/telemetry/unsampled-spans.js';
-import { isSampled, type Span, traceIdOf } from '../../../../src/ports/tracer.js';
+import { isSampled, type SpanFacts, traceIdOf } from '../../../../src/ports/tracer.js';
 import { RecordingLogger } from '../../../support/recording.js';
 
-const SPAN: Span = {
+const TIMES = () => ({ startedAt: 1_000_000.25, endedAt: 1_000_001 });
+const SPAN: SpanFacts = {
   name: 'attempt',
   kind: 'internal',
   parent: null,
-  startedAt: 1_000_000.25,
-  endedAt: 1_000_001,
   attributes: { 'ax.attempt': 1, 'ax.reason': undefined },
 };
 const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -25,10 +26,9 @@ const CALLER = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 function open(sampler: Sampler, keepsFailures = true) {
   const spans: ReadableSpan[] = [];
   const logger = new RecordingLogger();
-  const processor = { onEnd: (span: ReadableSpan) => void spans.push(span) };
-  const tracer = new OtelTracer({
-    ...{ sampler, processor, resource: emptyResource(), version: '1', keepsFailures, logger },
-  });
+  const origin = { resource: emptyResource(), scope: { name: 'ax', version: '1' } };
+  const add = (...told: Parameters<ListedSpans['add']>) => void spans.push(new RunSpan(...told, origin));
+  const tracer = new OtelTracer({ sampler, spans: { add }, keepsFailures, logger });
   return { tracer, logger, spans, names: () => spans.map(({ name }) => name) };
 }
 
@@ -37,7 +37,7 @@ describe('OtelTracer', () => {
     const { tracer, spans } = open(new AlwaysOnSampler());
     const parent = tracer.start(CALLER);
     const context = tracer.child(parent);
-    tracer.record(context, () => ({ ...SPAN, parent, links: [CALLER] }));
+    tracer.record(context, TIMES, () => ({ ...SPAN, parent, links: [CALLER] }));
     const [span] = spans;
     expect(`00-${span?.spanContext().traceId}-${span?.spanContext().spanId}-01`).toBe(context);
     expect(span?.parentSpanContext?.spanId).toBe(parent.split('-')[2]);
@@ -52,14 +52,14 @@ describe('OtelTracer', () => {
 
   it('takes a parent of another trace for none', () => {
     const { tracer, spans } = open(new AlwaysOnSampler());
-    tracer.record(tracer.start(null), () => ({ ...SPAN, parent: CALLER }));
+    tracer.record(tracer.start(null), TIMES, () => ({ ...SPAN, parent: CALLER }));
     expect(spans[0]?.parentSpanContext).toBeUndefined();
   });
 
   it('tells of an error as status, type and event, without secrets', () => {
     const { tracer, spans } = open(new AlwaysOnSampler());
     const message = 'answered 302 to https://me:hush@there/x?key=hush';
-    tracer.record(tracer.start(null), () => ({ ...SPAN, error: { type: '302', message } }));
+    tracer.record(tracer.start(null), TIMES, () => ({ ...SPAN, error: { type: '302', message } }));
     expect(spans[0]).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': '302' } });
     expect(spans[0]?.events[0]).toMatchObject({ name: 'exception', attributes: { 'exception.type': '302' } });
     expect(JSON.stringify([spans[0]?.status, spans[0]?.events])).not.toContain('hush');
@@ -77,7 +77,7 @@ describe('OtelTracer', () => {
   it('holds unsampled spans until the run is kept, and exports what comes after it', () => {
     const { tracer, spans, names } = open(new AlwaysOffSampler());
     const context = tracer.start(null);
-    const record = (name: string) => tracer.record(tracer.child(context), () => ({ ...SPAN, name }));
+    const record = (name: string) => tracer.record(tracer.child(context), TIMES, () => ({ ...SPAN, name }));
     record('before');
     expect(names()).toEqual([]);
     tracer.keep(context);
@@ -91,7 +91,7 @@ describe('OtelTracer', () => {
   it('forgets those of a run that was not kept', () => {
     const { tracer, names } = open(new AlwaysOffSampler());
     const context = tracer.start(null);
-    tracer.record(context, () => SPAN);
+    tracer.record(context, TIMES, () => SPAN);
     tracer.forget(context);
     tracer.keep(context);
     expect(names()).toEqual([]);
@@ -99,15 +99,15 @@ describe('OtelTracer', () => {
 
   it('does not even describe what nobody wants to know', () => {
     const { tracer } = open(new AlwaysOffSampler(), false);
-    tracer.record(tracer.start(null), () => expect.unreachable());
+    tracer.record(tracer.start(null), TIMES, () => expect.unreachable());
   });
 
   it('never throws: a step that cannot be described is a line in the log', () => {
     const { tracer, logger } = open(new AlwaysOnSampler());
-    tracer.record(tracer.start(null), () => {
+    tracer.record(tracer.start(null), TIMES, () => {
       throw new Error('a bug');
     });
-    tracer.record('nonsense', () => SPAN);
+    tracer.record('nonsense', TIMES, () => SPAN);
     expect(logger.lines.map(([level]) => level)).toEqual(['error']);
   });
 });

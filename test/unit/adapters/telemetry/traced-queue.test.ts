@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { TracedQueue } from '../../../../src/adapters/telemetry/traced-queue.js';
 import { W3cTracer } from '../../../../src/adapters/telemetry/w3c-tracer.js';
 import { type PublishOutcome, type Queue, type QueueMessage } from '../../../../src/ports/queue.js';
-import { type Span } from '../../../../src/ports/tracer.js';
+import { type SpanFacts, type SpanTimes } from '../../../../src/ports/tracer.js';
 import { buildMessage } from '../../../support/builders.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 
 class RecordingTracer extends W3cTracer {
-  readonly spans: (Span & { readonly context: string })[] = [];
+  readonly spans: (SpanFacts & { readonly context: string })[] = [];
 
-  override record(context?: string, describe?: () => Span): void {
+  override record(context?: string, _times?: () => SpanTimes, describe?: () => SpanFacts): void {
     if (context !== undefined && describe !== undefined) this.spans.push({ context, ...describe() });
   }
 }

@@ -38,7 +38,7 @@ describe('W3cTracer', () => {
   });
 
   it('reads parents of later versions and keeps to version 00 itself', () => {
-    const next = tracer.child(`cc-${TRACE}-00f067aa0ba902b7-00-of-the-future`);
+    const next = tracer.start(`cc-${TRACE}-00f067aa0ba902b7-00-of-the-future`);
     expect(next).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     expect(traceIdOf(next)).toBe(TRACE);
   });
@@ -57,10 +57,16 @@ describe('W3cTracer', () => {
     expect(first).toMatch(FORM);
   });
 
-  it.each(BROKEN)('starts anew under a broken parent: %j', (broken) => {
-    for (const next of [tracer.start(broken), tracer.child(broken)]) {
-      expect(next).toMatch(FORM);
-      expect(traceIdOf(next)).not.toBe(TRACE);
-    }
+  it.each(BROKEN)('starts anew for a caller with a broken traceparent: %j', (broken) => {
+    const next = tracer.start(broken);
+    expect(next).toMatch(FORM);
+    expect(traceIdOf(next)).not.toBe(TRACE);
   });
+
+  it.each(['', 'nonsense', PARENT.slice(1)])(
+    'makes a whole context below what never was one: %j',
+    (nonsense) => {
+      expect(tracer.child(nonsense)).toMatch(FORM);
+    },
+  );
 });
