@@ -28,6 +28,7 @@ import { type QueueMessage } from '../src/ports/queue.js';
 import { buildEvent, buildReport, buildTask } from '../test/support/builders.js';
 import { until } from '../test/support/until.js';
 import { compare } from './measure.js';
+import { servers } from './servers.js';
 import { openStores, SILENT, type Stores } from './setup.js';
 
 const RUNS = 10_000;
@@ -49,7 +50,7 @@ const ids = new UuidIds(clock);
 let slot = 0;
 
 beforeAll(async () => {
-  stores = await openStores();
+  stores = await openStores(servers());
   queue = new RedisQueue(stores.redis);
 });
 

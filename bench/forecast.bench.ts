@@ -10,6 +10,7 @@ import { DEFAULT_CRON } from '../src/domain/cron.js';
 import { type Schedule } from '../src/domain/schedule.js';
 import { BASE, buildTask } from '../test/support/builders.js';
 import { uuidAt } from '../test/support/runs.js';
+import { servers } from './servers.js';
 import { openStores, type Stores } from './setup.js';
 
 const TASKS = 5000;
@@ -51,7 +52,7 @@ function scheduleOf(i: number): Schedule {
 
 let stores: Stores;
 beforeAll(async () => {
-  stores = await openStores();
+  stores = await openStores(servers());
   const { db } = stores;
   const ids = Array.from({ length: TASKS }, (_, i) => `bench-${String(i).padStart(5, '0')}`);
   const rows = ids.map((id, i) =>

@@ -1,6 +1,7 @@
 import { AxError } from '../src/domain/errors.js';
 import { DEFAULT_CRON } from '../src/domain/cron.js';
 import { DEFAULT_POLICY } from '../src/domain/policy.js';
+import { type Task } from '../src/domain/task.js';
 import { CollectResults } from '../src/application/coordinator/collect-results.js';
 import { Leadership } from '../src/application/coordinator/leadership.js';
 import { BATCH_LIMIT, Tick } from '../src/application/coordinator/tick.js';
@@ -9,6 +10,7 @@ import { Heartbeats } from '../src/application/worker/heartbeats.js';
 import { ReceiptDesk } from '../src/application/worker/receipt-desk.js';
 import { RunExecution } from '../src/application/worker/run-execution.js';
 import { WorkerLoop } from '../src/application/worker/worker-loop.js';
+import { HttpExecutor } from '../src/adapters/executors/http-executor.js';
 import { RedisClaims } from '../src/adapters/redis/redis-claims.js';
 import { RedisLastOutcomes } from '../src/adapters/redis/redis-last-outcomes.js';
 import { RedisLock } from '../src/adapters/redis/redis-lock.js';
@@ -32,12 +34,12 @@ import { type Metrics } from '../src/ports/metrics.js';
 import { type Tracer } from '../src/ports/tracer.js';
 import { buildTask } from '../test/support/builders.js';
 import { until } from '../test/support/until.js';
-import { openStores, SILENT } from './setup.js';
+import { openStores, SILENT, type StoreUrls } from './setup.js';
 
 const START = Date.UTC(2026, 0, 5);
 const IN_FLIGHT = 200;
 
-/** Succeeds at once: what is measured is ax, not a target. */
+/** Succeeds at once, so that ax alone is measured. */
 const INSTANT: Executor = {
   type: 'http',
   execute: async () => ({ status: 'success', reason: null, message: null, evidence: { http_status: 200 } }),
@@ -64,18 +66,24 @@ class SteppedClock extends SystemClock {
 export async function openFullRun({
   metrics,
   tracer,
-  isTraced = false,
-}: {
+  isTraced,
+  targetUrl,
+  ...urls
+}: StoreUrls & {
   readonly metrics: Metrics;
   readonly tracer: Tracer;
-  readonly isTraced?: boolean;
+  readonly isTraced: boolean;
+  /** Null: an executor that calls nothing. */
+  readonly targetUrl: string | null;
 }) {
-  const stores = await openStores(metrics);
+  const stores = await openStores(urls, metrics);
   const { db, redis } = stores;
   const clock = new SteppedClock();
-  await insertTasks(new SqlTaskRepo(db));
+  await insertTasks(new SqlTaskRepo(db), targetUrl);
   const traced = { tracer, clock, system: 'mysql' };
-  const plain = { queue: new RedisQueue(redis), executions: new SqlExecutionRepo(db), executor: INSTANT };
+  const call =
+    targetUrl === null ? INSTANT : new HttpExecutor({ clock: new SystemClock(), version: 'bench' });
+  const plain = { queue: new RedisQueue(redis), executions: new SqlExecutionRepo(db), executor: call };
   const { queue, executions, executor } = isTraced
     ? {
         queue: new TracedQueue(plain.queue, traced),
@@ -146,7 +154,7 @@ async function surely<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-async function insertTasks(tasks: SqlTaskRepo): Promise<void> {
+async function insertTasks(tasks: SqlTaskRepo, targetUrl: string | null): Promise<void> {
   const audit = { at: START, actor: 'bench', action: 'task.create', subject: '', before: null, after: null };
   const schedule = {
     ...DEFAULT_CRON,
@@ -157,9 +165,13 @@ async function insertTasks(tasks: SqlTaskRepo): Promise<void> {
     endAt: null,
     jitterSec: 0,
   } as const;
+  const executor = {
+    ...buildTask().executor,
+    ...(targetUrl === null ? {} : { url: targetUrl }),
+  } as Task['executor'];
   const policy = { ...DEFAULT_POLICY, maxConcurrent: 1000, misfirePolicy: 'skip' } as const;
   for (let i = 0; i < BATCH_LIMIT; i += 1) {
     const names = { id: `bench-${i}`, group: `group-${i % 20}` };
-    await tasks.insert(buildTask({ ...names, schedule, policy, nextTriggerTime: START }), audit);
+    await tasks.insert(buildTask({ ...names, schedule, policy, executor, nextTriggerTime: START }), audit);
   }
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import mysql from 'mysql2/promise';
-import { inject } from 'vitest';
 import { openMysql } from '../src/adapters/mysql/open-mysql.js';
 import { RedisConnection } from '../src/adapters/redis/redis-connection.js';
 import { migrate } from '../src/adapters/sql/migrate.js';
@@ -21,10 +20,15 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+export interface StoreUrls {
+  readonly mysqlUrl: string;
+  readonly redisUrl: string;
+}
+
 /** `metrics` measures the stores' own operations. */
-export async function openStores(metrics?: Metrics): Promise<Stores> {
+export async function openStores({ mysqlUrl, redisUrl }: StoreUrls, metrics?: Metrics): Promise<Stores> {
   const name = `ax_bench_${randomBytes(6).toString('hex')}`;
-  const url = new URL(inject('mysqlUrl'));
+  const url = new URL(mysqlUrl);
   const admin = await mysql.createConnection(url.href);
   await admin.query(`CREATE DATABASE ${name}`);
   url.pathname = `/${name}`;
@@ -33,7 +37,7 @@ export async function openStores(metrics?: Metrics): Promise<Stores> {
   const db = openMysql(url.href, { poolSize: 4, ...tools, ...measured });
   await migrate(db);
   const redis = new RedisConnection({
-    url: inject('redisUrl'),
+    url: redisUrl,
     namespace: name,
     logger: SILENT,
     ...measured,

@@ -13,6 +13,7 @@ import { SystemRandom } from '../src/adapters/system/system-random.js';
 import { SummarizeRuns } from '../src/application/executions/summarize-runs.js';
 import { BASE, buildEvent } from '../test/support/builders.js';
 import { uuidAt } from '../test/support/runs.js';
+import { servers } from './servers.js';
 import { openStores } from './setup.js';
 
 const RUNS = 300_000;
@@ -84,7 +85,7 @@ async function measure(name: string, db: SqlDb): Promise<void> {
 }
 
 it('statistics of a task that fires every second, on MySQL', async () => {
-  const stores = await openStores();
+  const stores = await openStores(servers());
   await fill(stores.db);
   await measure('MySQL', stores.db);
   await stores.close();

@@ -1,85 +1,69 @@
-import { createServer } from 'node:http';
-import { type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, it } from 'vitest';
-import { openTracing } from '../src/adapters/telemetry/open-tracing.js';
-import { type Tracing } from '../src/adapters/telemetry/tracing-options.js';
-import { PrometheusMetrics } from '../src/adapters/telemetry/prometheus-metrics.js';
-import { W3cTracer } from '../src/adapters/telemetry/w3c-tracer.js';
-import { type Metrics } from '../src/ports/metrics.js';
-import { openFullRun } from './full-run.js';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, it } from 'vitest';
+import { type FullRunOptions, type FullRunResult } from './full-run-process.js';
 import { compare } from './measure.js';
-import { SILENT } from './setup.js';
+import { servers } from './servers.js';
 
 const BATCHES = 5;
-const ROUNDS = 7;
-/** More often than anybody scrapes in earnest. */
-const SCRAPE_MS = 5000;
-const ACCEPT = 'application/openmetrics-text';
+const ROUNDS = 15;
+const PROCESS = fileURLToPath(new URL('../dist/bench/bench/full-run-process.js', import.meta.url));
+/** Takes everything and looks at nothing: a collector, and a target. */
+const SINK = `require('node:http')
+  .createServer((request, response) => request.resume().on('end', () => response.end()))
+  .listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;
 
-const NONE: Metrics = { count() {}, observe() {}, gauge() {}, clear() {}, clearLeaders() {} };
+const KINDS: Readonly<Record<string, Pick<FullRunOptions, 'hasMetrics' | 'scrapeMs' | 'ratio'>>> = {
+  'no telemetry': { hasMetrics: false, scrapeMs: 0, ratio: null },
+  metrics: { hasMetrics: true, scrapeMs: 0, ratio: null },
+  // More often than anybody scrapes in earnest.
+  'metrics, scraped every five seconds': { hasMetrics: true, scrapeMs: 5000, ratio: null },
+  'metrics, every run traced': { hasMetrics: true, scrapeMs: 0, ratio: 1 },
+  'metrics, 1 % of runs traced, and failures': { hasMetrics: true, scrapeMs: 0, ratio: 0.01 },
+};
 
-const metrics = new PrometheusMetrics({ namespace: 'bench' });
-let without: Awaited<ReturnType<typeof openFullRun>>;
-let withMetrics: typeof without;
-let withTraces: typeof without;
-let withHead: typeof without;
-let tracing: Tracing[];
-/** Takes everything and looks at nothing. */
-const collector = createServer((request, response) => void request.resume().on('end', () => response.end()));
+const sinks = [openSink(), openSink()] as const;
+const urls = Promise.all(
+  sinks.map(async ({ stdout }) => {
+    const [port] = (await once(stdout, 'data')) as [Buffer];
+    return `http://127.0.0.1:${port.toString().trim()}`;
+  }),
+);
 
-beforeAll(async () => {
-  const tracer = new W3cTracer();
-  without = await openFullRun({ metrics: NONE, tracer });
-  withMetrics = await openFullRun({ metrics, tracer });
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
-  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] =
-    `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
-  const tracingOf = (ratio: number) =>
-    openTracing(
-      {
-        sampler: { root: 'ratio', ratio, isParentBased: true },
-        ...{ protocol: 'http/protobuf', maxQueueSize: 16_384, keepsFailures: true },
-      },
-      { resource: { 'service.name': 'bench' }, logger: SILENT },
-    );
-  const [all, head] = [await tracingOf(1), await tracingOf(0.01)];
-  tracing = [all, head];
-  withTraces = await openFullRun({ metrics, tracer: all.tracer, isTraced: true });
-  withHead = await openFullRun({ metrics, tracer: head.tracer, isTraced: true });
-});
+afterAll(() => sinks.forEach((sink) => sink.kill()));
 
-afterAll(async () => {
-  await without.close();
-  await withMetrics.close();
-  await Promise.all([withTraces.close(), withHead.close(), ...tracing.map((one) => one.close())]);
-  collector.closeAllConnections();
-  collector.close();
-});
-
-it('full runs: trigger, queue, claim, attempt, finish, collect', async () => {
+it.each([
+  { what: 'each task calls an HTTP target in another process', hasTarget: true },
+  { what: 'each task calls an executor that does nothing', hasTarget: false },
+])('full runs: $what', async ({ what, hasTarget }) => {
+  const [collector = '', target = ''] = await urls;
+  const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector };
+  const processes = new Map<string, ChildProcess>();
+  for (const [name, kind] of Object.entries(KINDS)) {
+    const options: FullRunOptions = { ...servers(), ...kind, targetUrl: hasTarget ? target : null };
+    const child = fork(PROCESS, [JSON.stringify(options)], { env });
+    processes.set(name, child);
+    await once(child, 'message');
+  }
   await compare(
-    'runs/s of a thousand tasks, coordinator and worker in one process, MySQL and Redis beside it',
+    `runs/s from trigger to stored result, coordinator and worker in one process, MySQL and Redis beside it; ${what}`,
     'runs/s',
     ROUNDS,
-    [
-      { name: 'no metrics', work: () => without.run(BATCHES) },
-      { name: 'metrics', work: () => withMetrics.run(BATCHES) },
-      { name: 'metrics, scraped every five seconds', work: scraped },
-      { name: 'metrics, every run traced', work: () => withTraces.run(BATCHES) },
-      { name: 'metrics, 1 % of runs traced, and failures', work: () => withHead.run(BATCHES) },
-    ],
+    [...processes].map(([name, child]) => ({ name, work: () => run(child) })),
   );
-  const startedAt = performance.now();
-  const { body } = await metrics.exposition(ACCEPT);
-  const ms = (performance.now() - startedAt).toFixed(0);
-  process.stdout.write(`  one scrape: ${body.split('\n').length} lines, ${body.length >> 10} KB, ${ms} ms\n`);
+  for (const child of processes.values()) {
+    child.disconnect();
+    await once(child, 'exit');
+  }
 });
 
-async function scraped(): Promise<number> {
-  const timer = setInterval(() => void metrics.exposition(ACCEPT), SCRAPE_MS);
-  try {
-    return await withMetrics.run(BATCHES);
-  } finally {
-    clearInterval(timer);
-  }
+function openSink() {
+  return spawn(process.execPath, ['-e', SINK], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+async function run(child: ChildProcess) {
+  child.send(BATCHES);
+  const [{ runs, cpuUs }] = (await once(child, 'message')) as [FullRunResult];
+  return { units: runs, cpuUs };
 }

@@ -14,6 +14,7 @@ import { PrometheusMetrics } from '../src/adapters/telemetry/prometheus-metrics.
 import { W3cTracer } from '../src/adapters/telemetry/w3c-tracer.js';
 import { buildTask } from '../test/support/builders.js';
 import { compare } from './measure.js';
+import { servers } from './servers.js';
 import { openStores, SILENT, type Stores } from './setup.js';
 
 const BATCHES = 5;
@@ -33,7 +34,7 @@ let tick: Tick;
 const clock = new SteppedClock();
 
 beforeAll(async () => {
-  stores = await openStores();
+  stores = await openStores(servers());
   const { db, redis } = stores;
   const tasks = new SqlTaskRepo(db);
   const audit = { at: START, actor: 'bench', action: 'task.create', subject: '', before: null, after: null };
