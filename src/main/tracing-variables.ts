@@ -46,7 +46,9 @@ export function tracingProblems(env: NodeJS.ProcessEnv): string[] {
     PROTOCOLS.some((known) => known === protocolOf(env))
       ? ''
       : `OTEL_EXPORTER_OTLP_PROTOCOL: ax exports by ${PROTOCOLS.join(' and ')}`,
-    Object.hasOwn(SAMPLERS, sampler) ? '' : `OTEL_TRACES_SAMPLER: use one of ${Object.keys(SAMPLERS).join(', ')}`,
+    Object.hasOwn(SAMPLERS, sampler)
+      ? ''
+      : `OTEL_TRACES_SAMPLER: use one of ${Object.keys(SAMPLERS).join(', ')}`,
     ratio >= 0 && ratio <= 1 ? '' : 'OTEL_TRACES_SAMPLER_ARG: must be from 0 to 1',
     ...['OTEL_BSP_MAX_QUEUE_SIZE', 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 'OTEL_BSP_SCHEDULE_DELAY'].map((key) =>
       isSize(env[key] || '1') ? '' : `${key}: is not a whole number above 0`,

@@ -2,6 +2,7 @@ import { ContainerModule } from 'inversify';
 import { AnnounceNode } from '../../application/announce-node.js';
 import { Readiness } from '../../application/readiness.js';
 import { zoneDataVersion } from '../../domain/cron/time-zone.js';
+import { take } from '../take.js';
 import { TOKENS as T } from '../tokens.js';
 
 /** A loop that has not finished a turn for this long does not do its work. */
@@ -12,14 +13,18 @@ const ANNOUNCEMENT_MS = 15_000;
 
 /** What every role has. */
 export const commonModule = new ContainerModule(({ bind }) => {
-  bind(T.announceNode).toResolvedValue(
-    (registry, clock, machine, metrics, logger, identity, config) =>
-      new AnnounceNode(
-        { registry, clock, machine, metrics, logger },
-        { ...identity, role: config.role, zoneData: zoneDataVersion() },
-        ANNOUNCEMENT_MS,
-      ),
-    [T.nodeRegistry, T.clock, T.machine, T.metrics, T.logger, T.identity, T.config],
-  );
+  bind(T.announceNode).toDynamicValue((context) => {
+    const {
+      nodeRegistry: registry,
+      identity,
+      config,
+      ...deps
+    } = take(context, 'nodeRegistry', 'clock', 'machine', 'metrics', 'logger', 'identity', 'config');
+    return new AnnounceNode(
+      { ...deps, registry },
+      { ...identity, role: config.role, zoneData: zoneDataVersion() },
+      ANNOUNCEMENT_MS,
+    );
+  });
   bind(T.readiness).toResolvedValue((clock) => new Readiness(clock, STALE_AFTER_MS), [T.clock]);
 });

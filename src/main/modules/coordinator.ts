@@ -30,6 +30,7 @@ import { ManageTasks } from '../../application/tasks/manage-tasks.js';
 import { QueryTasks } from '../../application/tasks/query-tasks.js';
 import { RunTask } from '../../application/tasks/run-task.js';
 import { zoneDataVersion } from '../../domain/cron/time-zone.js';
+import { take } from '../take.js';
 import { TOKENS as T } from '../tokens.js';
 
 /** Slots and events that one request may verify: about half a minute of work, in between which everything else goes on. */
@@ -41,202 +42,185 @@ const SWEEP = { sweepMs: 5000, graceMs: 10_000 };
 
 /** The use cases and the coordinator's loops; needs the stores. */
 export const coordinatorModule = new ContainerModule(({ bind }) => {
-  bind(T.useCases).toResolvedValue(
-    (
-      tasks,
-      triggers,
-      executions,
-      history,
-      durations,
-      calendars,
-      calendarSource,
-      receipts,
-      hash,
-      audit,
-      stops,
-      queue,
-      wakeup,
-      registry,
-      nodes,
-      lock,
-      storeExaminations,
-      brokerExaminations,
-      clock,
-      machine,
-      ids,
-      tracer,
-      metrics,
-      logger,
-      identity,
-      authenticate,
-      readiness,
-      config,
-    ) => {
-      const { node } = identity;
-      const runDeps = { tasks, triggers, queue, tracer, clock, ids, metrics, logger, node };
-      const live = { queue, registry, queueLimit: config.queueLimit };
-      const cancelDeps = { tasks, executions, stops, receipts, audit, clock, metrics, logger, node };
-      const manageCalendars = new ManageCalendars({ calendars, wakeup, clock });
-      return {
-        manageTasks: new ManageTasks({ tasks, wakeup, registry, clock, ids }),
-        runTask: new RunTask(runDeps),
-        queryTasks: new QueryTasks({ tasks, clock }),
-        manageCalendars,
-        fillCalendar: new FillCalendar({ source: calendarSource, calendars, manageCalendars }),
-        queryCalendars: new QueryCalendars({ calendars, clock }),
-        queryExecutions: new QueryExecutions({ executions }),
-        summarizeRuns: new SummarizeRuns({ tasks, durations, clock }),
-        cancelExecution: new CancelExecution(cancelDeps),
-        postReceipt: new PostReceipt({ receipts, executions, hash }),
-        queryWorkers: new QueryWorkers({ registry, tasks, clock }),
-        explainSlot: new ExplainSlot({ history, tasks, executions, clock, live }),
-        forecastLoad: new ForecastLoad({ tasks, durations, clock }, FORECAST),
-        examineInstallation: new ExamineInstallation([
-          ...storeExaminations,
-          ...brokerExaminations,
-          new ClusterExamination(
-            { lock, nodes, queue, clock, machine },
-            {
-              zoneData: zoneDataVersion(),
-              clockLimitMs: config.clockLimitMs,
-              queueLimit: config.queueLimit,
-            },
-          ),
-          new PoolExamination({ workers: registry, tasks }),
-          new TaskExamination({ tasks, clock }, true),
-          new RunExamination({ executions, clock }),
-        ]),
-        verifyHistory: new VerifyHistory({ history, clock }, VERIFY),
-        authenticate,
-        readiness,
-      };
-    },
-    [
-      T.tasks,
-      T.triggers,
-      T.executions,
-      T.history,
-      T.durations,
-      T.calendars,
-      T.calendarSource,
-      T.receipts,
-      T.tokenHash,
-      T.audit,
-      T.stops,
-      T.queue,
-      T.wakeup,
-      T.workerRegistry,
-      T.nodeRegistry,
-      T.lock,
-      T.storeExaminations,
-      T.brokerExaminations,
-      T.clock,
-      T.machine,
-      T.ids,
-      T.tracer,
-      T.metrics,
-      T.logger,
-      T.identity,
-      T.authenticate,
-      T.readiness,
-      T.config,
-    ],
-  );
-  bind(T.authenticate).toResolvedValue(
-    (tokens, hash, audit, clock, config) =>
-      new Authenticate({ tokens, hash, audit, clock, adminToken: config.adminToken }),
-    [T.tokens, T.tokenHash, T.audit, T.clock, T.config],
-  );
-  bind(T.leadership).toResolvedValue(
-    (lock, clock, metrics, logger, identity, config) =>
-      new Leadership({ lock, clock, metrics, logger, owner: identity.instance, leaseMs: config.leaseMs }),
-    [T.lock, T.clock, T.metrics, T.logger, T.identity, T.config],
-  );
-  bind(T.tick).toResolvedValue(
-    (
-      leadership,
-      triggers,
-      executions,
-      queue,
-      hooks,
-      lastOutcomes,
-      clock,
-      ids,
-      tracer,
-      metrics,
-      logger,
-      identity,
-      config,
-    ) => {
-      const fillOutcomes = new FillOutcomes({ hooks, lastOutcomes });
-      return new Tick(
-        { leadership, triggers, executions, queue, fillOutcomes, clock, ids, tracer, metrics, logger },
-        { node: identity.node, tickMs: config.tickMs, queueLimit: config.queueLimit },
-      );
-    },
-    [
-      T.leadership,
-      T.triggers,
-      T.executions,
-      T.queue,
-      T.hooks,
-      T.lastOutcomes,
-      T.clock,
-      T.ids,
-      T.tracer,
-      T.metrics,
-      T.logger,
-      T.identity,
-      T.config,
-    ],
-  );
-  bind(T.scheduleLoop).toResolvedValue(
-    (tick, leadership, wakeup, clock, metrics, logger, readiness) =>
-      new ScheduleLoop({ tick, leadership, wakeup, clock, metrics, logger, readiness }),
-    [T.tick, T.leadership, T.wakeup, T.clock, T.metrics, T.logger, T.readiness],
-  );
-  bind(T.collectResults).toResolvedValue(
-    (results, executions, clock, metrics, logger, readiness, identity) =>
-      new CollectResults({
-        results,
-        executions,
-        clock,
-        metrics,
-        logger,
-        readiness,
-        taker: identity.instance,
-      }),
-    [T.results, T.executions, T.clock, T.metrics, T.logger, T.readiness, T.identity],
-  );
-  bind(T.recoverExecutions).toResolvedValue(
-    (leadership, executions, queue, results, clock, metrics, logger, identity, config) =>
-      new RecoverExecutions(
-        { leadership, executions, queue, results, clock, metrics, logger },
-        { node: identity.node, settleMs: config.claimTtlMs, ...SWEEP },
+  bind(T.useCases).toDynamicValue((context) => {
+    const bound = take(
+      context,
+      'tasks',
+      'triggers',
+      'executions',
+      'history',
+      'durations',
+      'calendars',
+      'calendarSource',
+      'receipts',
+      'tokenHash',
+      'audit',
+      'stops',
+      'queue',
+      'wakeup',
+      'workerRegistry',
+      'nodeRegistry',
+      'lock',
+      'storeExaminations',
+      'brokerExaminations',
+      'clock',
+      'machine',
+      'ids',
+      'tracer',
+      'metrics',
+      'logger',
+      'identity',
+      'authenticate',
+      'readiness',
+      'config',
+    );
+    const { tasks, executions, clock, config, workerRegistry: registry, tokenHash: hash } = bound;
+    const deps = { ...bound, registry, hash, node: bound.identity.node };
+    const { queueLimit, clockLimitMs } = config;
+    const manageCalendars = new ManageCalendars(deps);
+    return {
+      manageTasks: new ManageTasks(deps),
+      runTask: new RunTask(deps),
+      queryTasks: new QueryTasks(deps),
+      manageCalendars,
+      fillCalendar: new FillCalendar({ ...deps, source: bound.calendarSource, manageCalendars }),
+      queryCalendars: new QueryCalendars(deps),
+      queryExecutions: new QueryExecutions(deps),
+      summarizeRuns: new SummarizeRuns(deps),
+      cancelExecution: new CancelExecution(deps),
+      postReceipt: new PostReceipt(deps),
+      queryWorkers: new QueryWorkers(deps),
+      explainSlot: new ExplainSlot({ ...deps, live: { queue: bound.queue, registry, queueLimit } }),
+      forecastLoad: new ForecastLoad(deps, FORECAST),
+      examineInstallation: new ExamineInstallation([
+        ...bound.storeExaminations,
+        ...bound.brokerExaminations,
+        new ClusterExamination(
+          { ...deps, nodes: bound.nodeRegistry },
+          { zoneData: zoneDataVersion(), clockLimitMs, queueLimit },
+        ),
+        new PoolExamination({ workers: registry, tasks }),
+        new TaskExamination({ tasks, clock }, true),
+        new RunExamination({ executions, clock }),
+      ]),
+      verifyHistory: new VerifyHistory(deps, VERIFY),
+      authenticate: bound.authenticate,
+      readiness: bound.readiness,
+    };
+  });
+  bind(T.authenticate).toDynamicValue((context) => {
+    const { tokenHash, config, ...deps } = take(context, 'tokens', 'tokenHash', 'audit', 'clock', 'config');
+    return new Authenticate({ ...deps, hash: tokenHash, adminToken: config.adminToken });
+  });
+  bind(T.leadership).toDynamicValue((context) => {
+    const { identity, config, ...deps } = take(
+      context,
+      'lock',
+      'clock',
+      'metrics',
+      'logger',
+      'identity',
+      'config',
+    );
+    return new Leadership({ ...deps, owner: identity.instance, leaseMs: config.leaseMs });
+  });
+  bind(T.tick).toDynamicValue((context) => {
+    const { hooks, lastOutcomes, identity, config, ...deps } = take(
+      context,
+      'leadership',
+      'triggers',
+      'executions',
+      'queue',
+      'hooks',
+      'lastOutcomes',
+      'clock',
+      'ids',
+      'tracer',
+      'metrics',
+      'logger',
+      'identity',
+      'config',
+    );
+    const { tickMs, queueLimit } = config;
+    const fillOutcomes = new FillOutcomes({ hooks, lastOutcomes });
+    return new Tick({ ...deps, fillOutcomes }, { node: identity.node, tickMs, queueLimit });
+  });
+  bind(T.scheduleLoop).toDynamicValue(
+    (context) =>
+      new ScheduleLoop(
+        take(context, 'tick', 'leadership', 'wakeup', 'clock', 'metrics', 'logger', 'readiness'),
       ),
-    [T.leadership, T.executions, T.queue, T.results, T.clock, T.metrics, T.logger, T.identity, T.config],
   );
-  bind(T.watchPools).toResolvedValue(
-    (leadership, registry, tasks, clock, metrics, logger) =>
-      new WatchPools({ leadership, registry, tasks, clock, metrics, logger }, { lookMs: LOOK_MS }),
-    [T.leadership, T.workerRegistry, T.tasks, T.clock, T.metrics, T.logger],
+  bind(T.collectResults).toDynamicValue((context) => {
+    const { identity, ...deps } = take(
+      context,
+      'results',
+      'executions',
+      'clock',
+      'metrics',
+      'logger',
+      'readiness',
+      'identity',
+    );
+    return new CollectResults({ ...deps, taker: identity.instance });
+  });
+  bind(T.recoverExecutions).toDynamicValue((context) => {
+    const { identity, config, ...deps } = take(
+      context,
+      'leadership',
+      'executions',
+      'queue',
+      'results',
+      'clock',
+      'metrics',
+      'logger',
+      'identity',
+      'config',
+    );
+    return new RecoverExecutions(deps, { node: identity.node, settleMs: config.claimTtlMs, ...SWEEP });
+  });
+  bind(T.watchPools).toDynamicValue((context) => {
+    const { workerRegistry, ...deps } = take(
+      context,
+      'leadership',
+      'workerRegistry',
+      'tasks',
+      'clock',
+      'metrics',
+      'logger',
+    );
+    return new WatchPools({ ...deps, registry: workerRegistry }, { lookMs: LOOK_MS });
+  });
+  bind(T.measureLoad).toDynamicValue((context) => {
+    const { config, ...deps } = take(
+      context,
+      'leadership',
+      'loads',
+      'triggers',
+      'queue',
+      'results',
+      'clock',
+      'metrics',
+      'logger',
+      'config',
+    );
+    const { by, maxTasks } = config.metrics;
+    return new MeasureLoad(deps, { lookMs: LOOK_MS, maxTasks: by === 'task' ? maxTasks : 0 });
+  });
+  bind(T.watchCalendars).toDynamicValue(
+    (context) => new WatchCalendars(take(context, 'leadership', 'calendars', 'clock', 'metrics', 'logger')),
   );
-  bind(T.measureLoad).toResolvedValue(
-    (leadership, loads, triggers, queue, results, clock, metrics, logger, config) =>
-      new MeasureLoad(
-        { leadership, loads, triggers, queue, results, clock, metrics, logger },
-        { lookMs: LOOK_MS, maxTasks: config.metrics.by === 'task' ? config.metrics.maxTasks : 0 },
-      ),
-    [T.leadership, T.loads, T.triggers, T.queue, T.results, T.clock, T.metrics, T.logger, T.config],
-  );
-  bind(T.watchCalendars).toResolvedValue(
-    (leadership, calendars, clock, metrics, logger) =>
-      new WatchCalendars({ leadership, calendars, clock, metrics, logger }),
-    [T.leadership, T.calendars, T.clock, T.metrics, T.logger],
-  );
-  bind(T.deliverHooks).toResolvedValue(
-    (hooks, executors, tracer, clock, metrics, logger, identity) =>
-      new DeliverHooks({ hooks, executors, tracer, clock, metrics, logger, node: identity.node }),
-    [T.hooks, T.executors, T.tracer, T.clock, T.metrics, T.logger, T.identity],
-  );
+  bind(T.deliverHooks).toDynamicValue((context) => {
+    const { identity, ...deps } = take(
+      context,
+      'hooks',
+      'executors',
+      'tracer',
+      'clock',
+      'metrics',
+      'logger',
+      'identity',
+    );
+    return new DeliverHooks({ ...deps, node: identity.node });
+  });
 });
