@@ -1,4 +1,4 @@
-import { type Grants, grantKey } from './claim-watch.js';
+import { type Grants } from './grants.js';
 import { type Journal } from './journal.js';
 import { SKEW_MS } from './check-slots.js';
 import { type RunBook } from './run-book.js';
@@ -29,7 +29,7 @@ export class CallWatch {
   /** `now`: true time, epoch ms. The call is one of the open ones already. */
   began({ executionId, taskId, worker, attempt }: OpenCall, now: number): void {
     const { book } = this;
-    const grant = this.grants.get(grantKey(executionId, worker));
+    const grant = this.grants.of(executionId, worker);
     if (grant?.life !== this.queue.life) return;
     const tell = (rule: string, text: string) =>
       this.journal.add({ kind: 'violation', rule, executionId, text: `attempt ${attempt} begins, ${text}` });

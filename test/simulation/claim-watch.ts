@@ -1,12 +1,8 @@
 import { type Claim, type ClaimAnswer, type Claims, type RenewAnswer } from '../../src/ports/claims.js';
+import { type Grants } from './grants.js';
 import { type Journal } from './journal.js';
 import { type RunBook, type Watched } from './run-book.js';
 import { claimProblems } from './claim-rules.js';
-
-/** The latest claim on each execution that each worker was given, or asserted: its generation, and in which life of the queue. */
-export type Grants = Map<string, { readonly generation: number; readonly life: number }>;
-
-export const grantKey = (executionId: string, worker: string): string => `${executionId} ${worker}`;
 
 /** So often a run may go on after its worker was told to stop it: answers may meet a pause or be slow. */
 const MOST_TOLD = 3;
@@ -64,7 +60,7 @@ export class ClaimWatch {
       ...{ state: 'live', told: 0, delivered: before?.delivered ?? null },
       lastDelivered: before?.lastDelivered ?? 0,
     });
-    this.grant(answer.claim);
+    this.grants.give(answer.claim, this.queue.life, answer.stop);
     return answer;
   }
 
@@ -135,13 +131,15 @@ export class ClaimWatch {
   }
 
   private judgeEnd(
-    { executionId, worker }: Claim,
+    claim: Claim,
     run: Watched,
     { status, reason, attempt }: Parameters<Claims['finish']>[1],
   ): void {
+    const { executionId, worker } = claim;
     const { stops, receipts } = this.book;
     const isStop = reason === 'cancelled' || reason === 'replaced';
-    if (isStop && stops.get(executionId)?.reason !== reason)
+    // Its worker may have heard of a stop that the queue has lost since.
+    if (isStop && stops.get(executionId)?.reason !== reason && !this.grants.wasAsked(claim, reason))
       this.tell('stop', executionId, `ended as ${reason}, which nobody asked for`);
     if (status === 'success' && run.told > MOST_TOLD)
       this.tell('stop', executionId, `${worker} was told ${run.told} times to stop it, and it is success`);
@@ -202,7 +200,7 @@ export class ClaimWatch {
       ...{ state: 'live', told: 0, delivered: null, lastDelivered: 0 },
     };
     this.book.write(executionId, asserted);
-    this.grant(claim);
+    this.grants.carryOver(claim, this.queue.life);
     return asserted;
   }
 
@@ -214,10 +212,6 @@ export class ClaimWatch {
       this.tell('false_loss', executionId, `${text}, and generation ${generation} of ${worker} is alive`);
     if (isLatest && known.state === 'live') known.state = 'lost';
     this.journal.add({ kind: 'lost', ...of(claim), text });
-  }
-
-  private grant({ executionId, worker, generation }: Claim): void {
-    this.grants.set(grantKey(executionId, worker), { generation, life: this.queue.life });
   }
 
   private tell(rule: string, executionId: string, text: string): void {

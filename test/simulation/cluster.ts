@@ -25,9 +25,9 @@ import {
 import { Callees } from './callee.js';
 import { Chance } from './chance.js';
 import { type OpenCall } from './call-watch.js';
-import { grantKey, type Grants } from './claim-watch.js';
 import { Copier } from './copying-broker.js';
 import { replicaOf } from './failover.js';
+import { Grants } from './grants.js';
 import { Journal } from './journal.js';
 import { Machine } from './machine.js';
 import { calendarOf } from './calendars.js';
@@ -63,7 +63,7 @@ export class Cluster {
   private readonly ofCommits: Chance;
   /** Calls to targets that have not ended. */
   readonly openCalls = new Set<OpenCall>();
-  private readonly grants: Grants = new Map();
+  private readonly grants = new Grants();
   private queueLives = 0;
   private nodes = 0;
   private lastDecider: string | null = null;
@@ -134,7 +134,7 @@ export class Cluster {
 
   /** The claim by which a worker runs an execution; zeros if it never had one. */
   claimOf(executionId: string, worker: string): { readonly generation: number; readonly life: number } {
-    return this.grants.get(grantKey(executionId, worker)) ?? { generation: 0, life: 0 };
+    return this.grants.of(executionId, worker) ?? { generation: 0, life: 0 };
   }
 
   /** What one life of a coordinator decides through. */

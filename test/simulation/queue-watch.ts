@@ -2,7 +2,8 @@ import { type Claims } from '../../src/ports/claims.js';
 import { type Receipts } from '../../src/ports/receipts.js';
 import { type Stops } from '../../src/ports/stops.js';
 import { CallWatch, type OpenCall } from './call-watch.js';
-import { ClaimWatch, type Grants } from './claim-watch.js';
+import { ClaimWatch } from './claim-watch.js';
+import { type Grants } from './grants.js';
 import { type Journal } from './journal.js';
 import { ReceiptWatch } from './receipt-watch.js';
 import { RunBook } from './run-book.js';
@@ -29,7 +30,7 @@ export class QueueWatch {
     },
   ) {
     const { journal, grants, openCalls, nowMs, isReachable } = cluster;
-    this.book = new RunBook(nowMs);
+    this.book = new RunBook(nowMs, grants);
     const { book } = this;
     this.claims = new ClaimWatch(ports.claims, book, journal, this, grants, isReachable).port;
     this.stops = new StopWatch(ports.stops, book, journal).port;

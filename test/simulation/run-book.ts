@@ -1,5 +1,6 @@
 import { BASE } from '../support/builders.js';
 import { type StopRequest } from '../../src/ports/stops.js';
+import { type Grants } from './grants.js';
 
 export interface Watched {
   readonly worker: string;
@@ -59,7 +60,10 @@ export class RunBook {
   /** Calls that are not in the book yet. */
   private open = 0;
 
-  constructor(readonly nowMs: () => number) {}
+  constructor(
+    readonly nowMs: () => number,
+    private readonly grants: Grants,
+  ) {}
 
   /** Calls `then` when the book says what the ports say: at once unless answers are on their way. */
   whenUpToDate(then: () => void): void {
@@ -149,7 +153,9 @@ export class RunBook {
 
   /** The first reason is kept. */
   ask(executionId: string, reason: StopRequest): void {
-    if (!this.stops.has(executionId)) this.stops.set(executionId, { reason, at: this.nowMs() });
+    if (this.stops.has(executionId)) return;
+    this.stops.set(executionId, { reason, at: this.nowMs() });
+    this.grants.ask(executionId, reason);
   }
 
   /** Of the runs of a task that run or wait without having been asked to stop, those with a greater id than one, and with a smaller one. */

@@ -40,7 +40,10 @@ const refusePoison = (handle: string, error: unknown) => {
 };
 
 /** Takes without waiting from pool `default` as `worker-1`, and takes nothing over, unless told otherwise. */
-export const take = ({ queue }: BrokerHarness, request: Partial<TakeRequest> = {}): Promise<Delivery[]> =>
+export const take = (
+  { queue }: Pick<BrokerHarness, 'queue'>,
+  request: Partial<TakeRequest> = {},
+): Promise<Delivery[]> =>
   queue.take({
     pools: ['default'],
     taker: 'worker-1',
@@ -81,7 +84,7 @@ export const inPool = (pool: string): QueueMessage => buildMessage({ task: snaps
 
 /** Publishes messages and takes them as `worker`, in their order. */
 export async function publishAndTake(
-  harness: BrokerHarness,
+  harness: Pick<BrokerHarness, 'queue'>,
   messages: readonly QueueMessage[],
   worker = 'worker-1',
 ): Promise<Delivery[]> {
@@ -93,7 +96,7 @@ export async function publishAndTake(
 
 /** Claims a delivery and fails unless it is claimed. */
 export async function claimed(
-  { claims }: BrokerHarness,
+  { claims }: Pick<BrokerHarness, 'claims'>,
   delivery: Delivery | undefined,
   worker: string,
   ttlMs = NEVER_MS,
@@ -119,7 +122,10 @@ export const SHORT_MS = 300;
 export const NO_PROGRESS: ClaimProgress = { attempt: 0, failures: 0, receiptUntil: null, retryAt: null };
 
 /** Publishes one message and takes it as `worker-1`. */
-export async function publishOne(harness: BrokerHarness, message = buildMessage()): Promise<Delivery> {
+export async function publishOne(
+  harness: Pick<BrokerHarness, 'queue'>,
+  message = buildMessage(),
+): Promise<Delivery> {
   const [delivery] = await publishAndTake(harness, [message]);
   if (delivery === undefined) throw new Error('nothing taken');
   return delivery;
