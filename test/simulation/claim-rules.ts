@@ -33,7 +33,9 @@ export function claimProblems(
     'two_claims',
     `${worker} got a claim that ${before?.worker} holds, or of a run that has ended`,
   );
-  const hasRoom = others + ahead < limit;
+  // A place that is kept while a receipt is awaited or over a hand-over is no new one, also where a loss has let one too many in.
+  const isKept = book.hasPlace(id);
+  const hasRoom = isKept || others + ahead < limit;
   const isInLine = book.line(taskId).some((waiter) => waiter.id === id);
   const isFull = book.line(taskId).length >= (terms.maxWaiting ?? DEFAULT_MAX_WAITING);
   // Fired within the length of a window, and nothing in its way but what ax began late.
@@ -65,9 +67,8 @@ export function claimProblems(
   const asked = book.stops.get(id)?.reason ?? null;
   check(stop === asked, 'stop', `claimed with the stop ${stop}, not ${asked}`);
   if (stop === null && !isSaturated) {
-    // A place that is kept while a receipt is awaited is no new one, also where a loss has let one too many in.
-    check(others < limit || book.isAwaited(id), 'max_concurrent', `claimed while ${room}`);
-    check(others >= limit || hasRoom || book.isAwaited(id), 'overtaken', `claimed while ${room}`);
+    check(isKept || others < limit, 'max_concurrent', `claimed while ${room}`);
+    check(hasRoom || others >= limit, 'overtaken', `claimed while ${room}`);
   }
   if (isSaturated)
     check(

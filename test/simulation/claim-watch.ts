@@ -1,4 +1,5 @@
 import { type Claim, type ClaimAnswer, type Claims, type RenewAnswer } from '../../src/ports/claims.js';
+import { BASE } from '../support/builders.js';
 import { type Grants } from './grants.js';
 import { type Journal } from './journal.js';
 import { type RunBook, type Watched } from './run-book.js';
@@ -56,7 +57,7 @@ export class ClaimWatch {
     book.leave(taskId, executionId);
     book.write(executionId, {
       ...{ worker, generation, taskId, hasMark, limit, endsAt: book.nowMs() + ttlMs },
-      since: before !== undefined && book.isAwaited(executionId) ? before.since : book.nowMs(),
+      since: before !== undefined && book.hasPlace(executionId) ? before.since : book.nowMs(),
       ...{ state: 'live', told: 0, delivered: before?.delivered ?? null },
       lastDelivered: before?.lastDelivered ?? 0,
     });
@@ -166,15 +167,18 @@ export class ClaimWatch {
   }
 
   private async handBack(...args: Parameters<Claims['handBack']>): Promise<boolean> {
-    const [claim, , { attempt, receiptUntil }] = args;
+    const [claim, , { attempt, receiptUntil, retryAt }] = args;
     const isAccepted = await this.claims.handBack(...args);
     if (!isAccepted) {
       this.refused(claim, 'hand-back refused');
       return false;
     }
     const run = this.accepted(claim, 'hand-back');
-    run.state = 'handed back';
-    run.delivered = receiptUntil === null ? null : { attempt, until: receiptUntil };
+    if (run.state === 'live') {
+      run.state = 'handed back';
+      run.delivered = receiptUntil === null ? null : { attempt, until: receiptUntil };
+      run.endsAt = attempt === 0 ? 0 : Math.max(run.endsAt, (retryAt ?? 0) - BASE);
+    }
     this.journal.add({ kind: 'handBack', ...of(claim), text: '' });
     return true;
   }

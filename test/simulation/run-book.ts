@@ -12,7 +12,7 @@ export interface Watched {
   readonly limit: number | null;
   /** Since when the run has held its mark, by the queue's clock; -Infinity if its claim was asserted. */
   readonly since: number;
-  /** End of its life by the queue's clock. */
+  /** End of its life by the queue's clock; once it is handed back, until when the place of its run is kept for the next one. */
   endsAt: number;
   state: 'live' | 'waiting' | 'lost' | 'handed back' | 'finished';
   /** How often its worker was told for sure that the run is to stop. */
@@ -116,6 +116,13 @@ export class RunBook {
     return state !== 'finished' && delivered !== null && delivered.until > BASE + this.nowMs();
   }
 
+  /** Whether its mark lives if it has one: it runs, its target may be at work, or it had begun and goes from one worker to another. */
+  hasPlace(executionId: string): boolean {
+    const { state = 'finished', hasMark = false, endsAt = 0 } = this.run(executionId) ?? {};
+    const isKept = state === 'handed back' && hasMark && endsAt > this.nowMs();
+    return isKept || this.isLive(executionId) || this.isAwaited(executionId);
+  }
+
   /** Executions of a task, but for one, that hold a live mark. */
   marksOf(taskId: string, except: string): string[] {
     const marked = this.pages.marked.get(taskId) ?? new Set<string>();
@@ -123,7 +130,7 @@ export class RunBook {
       const { hasMark = false, state = 'finished' } = this.run(id) ?? {};
       if (!hasMark || state === 'finished') marked.delete(id);
     }
-    return [...marked].filter((id) => id !== except && (this.isLive(id) || this.isAwaited(id)));
+    return [...marked].filter((id) => id !== except && this.hasPlace(id));
   }
 
   /** Of these executions, those whose mark was taken before an instant, epoch ms. */
