@@ -78,9 +78,10 @@ export type RenewAnswer = 'alive' | 'lost' | StopRequest;
 
 /**
  * Claims on events, running marks and lines per task, and reports, each call atomic. A claim lives `ttlMs` from its last renewal by the
- * store's clock; its running mark lives and dies with it, but for a run whose receipt is awaited:
- * its target works on without any worker, so its mark lives until `receiptUntil`, and whoever claims the run finds its place kept. All calls throw AxError `unavailable` when the store cannot be reached; then the
- * call may or may not have taken effect, and repeating it is safe.
+ * store's clock; its running mark lives and dies with it, but for a run whose receipt is awaited: its target
+ * works on without any worker, so its mark lives until `receiptUntil`; and for one that is handed back. Whoever claims a run with a
+ * living mark finds its place kept. All calls throw AxError `unavailable` when the store cannot be reached; then the call may or may not
+ * have taken effect, and repeating it is safe.
  *
  * A task has a line of runs that wait, in the order of slot and id. Whatever frees a mark (an end of a claim by any call, its death as
  * soon as another call sees it) hands out as many messages of the head of the line as there is room. They keep their places until they are
@@ -118,8 +119,9 @@ export interface Claims {
    */
   abandon(claim: Claim, report: ExecutionReport): Promise<boolean>;
   /**
-   * Ends the claim and its mark and puts the message back for others to take at once, with exactly this `progress`: attempt 0 says that
-   * nothing began. False when it was lost.
+   * Ends the claim and puts the message back for others to take at once, with exactly this `progress`: attempt 0 says that nothing began,
+   * and ends its mark too. A run that has begun keeps that until the claim would have ended, its receipt is awaited no more and its next
+   * attempt is due. False when it was lost.
    */
   handBack(claim: Claim, report: ExecutionReport, progress: ClaimProgress): Promise<boolean>;
 }

@@ -110,6 +110,21 @@ export function marksSuite(name: string, open: () => Promise<BrokerHarness>): vo
       expect(heir).toMatchObject({ isSaturated: false, previous: { retryAt: FAR_OFF, isHandedBack: true } });
     });
 
+    it.each(['dead', 'drained'])(
+      'live no longer for a receipt that came, once their worker is %s',
+      async (end) => {
+        const deliveries = await publishAndTake(harness, slotsOfOneTask(2, 1));
+        const { claim } = await claimed(harness, deliveries[0], 'worker-1', SHORT_MS);
+        const report = buildReport(reportOf(claim));
+        const failed = { ...NO_PROGRESS, attempt: 1, failures: 1 };
+        await harness.claims.report(claim, report, { ...failed, failures: 0, receiptUntil: FAR_OFF });
+        if (end === 'dead') await harness.claims.report(claim, report, failed);
+        else await harness.claims.handBack(claim, report, failed);
+        await harness.advance(SHORT_MS);
+        expect((await claimed(harness, deliveries[1], 'worker-2')).isSaturated).toBe(false);
+      },
+    );
+
     it('are free when the receipt is awaited no more and their worker is dead', async () => {
       const deliveries = await publishAndTake(harness, slotsOfOneTask(2, 1));
       const { claim } = await claimed(harness, deliveries[0], 'dead', SHORT_MS);

@@ -29,8 +29,8 @@ local function held(run)
 end
 
 -- A mark outlives its claim while the target works on and its receipt is awaited; that of a run which is handed over also until its retry.
-local function keepMark(awaiting)
-  redis.call('ZADD', RUNNING, 'XX', 'GT', awaiting, MARK)
+local function keepMark(run, awaiting)
+  redis.call('ZADD', RUNNING, 'XX', math.max(run.ends or 0, awaiting), MARK)
 end
 
 local function queueReport(report)
@@ -77,7 +77,7 @@ redis.call('HSET', RUN, 'attempt', math.max(tonumber(run.attempt), attempt),
   'failures', math.max(tonumber(run.failures), failures))
 if attempt >= tonumber(run.attempt) then
   redis.call('HSET', RUN, 'awaiting', ARGV[12], 'retry_at', ARGV[13])
-  keepMark(ARGV[12])
+  keepMark(run, ARGV[12])
 end
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 queueReport(ARGV[9])
@@ -129,9 +129,10 @@ export const HAND_BACK = `
 ${HELD_LUA}
 local known = readRun(RUN)
 if isOurs(known) and known.handed_back == '1' and (known.state == 'queued' or known.state == 'waiting') then return 1 end
-if not held(known) then return 0 end
+local run = held(known)
+if not run then return 0 end
 redis.call('HSET', RUN, 'attempt', ARGV[10], 'failures', ARGV[11], 'awaiting', ARGV[12], 'retry_at', ARGV[13])
-if ARGV[10] == '0' then redis.call('ZREM', RUNNING, MARK) else keepMark(math.max(ARGV[12], ARGV[13])) end
+if ARGV[10] == '0' then redis.call('ZREM', RUNNING, MARK) else keepMark(run, math.max(ARGV[12], ARGV[13])) end
 redis.call('HSET', RUN, 'state', 'queued', 'handed_back', 1, 'entry', putBack(QUEUE, GROUP, ENTRY))
 redis.call('PEXPIRE', RUN, ${RUN_KEEP_MS})
 queueReport(ARGV[9])
