@@ -33,6 +33,7 @@ import { Machine } from './machine.js';
 import { calendarOf } from './calendars.js';
 import { COORDINATORS, LEFT_OUT, type Plan } from './plan.js';
 import { QueueWatch } from './queue-watch.js';
+import { type Closings } from './receipt-watch.js';
 import { VirtualTime } from './virtual-time.js';
 import { WatchedStore } from './watched-store.js';
 
@@ -64,6 +65,7 @@ export class Cluster {
   /** Calls to targets that have not ended. */
   readonly openCalls = new Set<OpenCall>();
   private readonly grants = new Grants();
+  private readonly closings: Closings = new Map();
   private queueLives = 0;
   private nodes = 0;
   private lastDecider: string | null = null;
@@ -134,7 +136,14 @@ export class Cluster {
 
   /** The claim by which a worker runs an execution; zeros if it never had one. */
   claimOf(executionId: string, worker: string): { readonly generation: number; readonly life: number } {
-    return this.grants.of(executionId, worker) ?? { generation: 0, life: 0 };
+    const { generation = 0, life = 0 } = this.grants.of(executionId, worker) ?? {};
+    return { generation, life };
+  }
+
+  /** Whether a wait for a receipt was closed in a life of the queue that was lost since, and not opened again. */
+  hasLostClosing(executionId: string): boolean {
+    const { life } = this.broker.watch;
+    return (this.closings.get(executionId) ?? life) !== life;
   }
 
   /** What one life of a coordinator decides through. */
@@ -164,14 +173,14 @@ export class Cluster {
     const state = new InProcessState(this.time, `life-${life}`);
     const receipts = new InProcessReceipts(this.time);
     const ports = { claims: this.claimsOf(state), stops: new InProcessStops(state), receipts };
-    const { journal, grants, openCalls } = this;
+    const { journal, grants, closings, openCalls } = this;
     return {
       state,
       queue: this.copier.queue(new InProcessQueue(state)),
       results: this.copier.results(new InProcessResults(state)),
       receipts,
       watch: new QueueWatch(ports, life, {
-        ...{ journal, grants, openCalls },
+        ...{ journal, grants, closings, openCalls },
         nowMs: () => this.time.monotonicMs(),
         isReachable: (worker) => this.machines.get(worker.split('.')[0] ?? '')?.isReachable ?? false,
       }),

@@ -5,7 +5,7 @@ import { CallWatch, type OpenCall } from './call-watch.js';
 import { ClaimWatch } from './claim-watch.js';
 import { type Grants } from './grants.js';
 import { type Journal } from './journal.js';
-import { ReceiptWatch } from './receipt-watch.js';
+import { type Closings, ReceiptWatch } from './receipt-watch.js';
 import { RunBook } from './run-book.js';
 import { StopWatch } from './stop-watch.js';
 
@@ -24,17 +24,18 @@ export class QueueWatch {
     cluster: {
       readonly journal: Journal;
       readonly grants: Grants;
+      readonly closings: Closings;
       readonly openCalls: ReadonlySet<OpenCall>;
       readonly nowMs: () => number;
       readonly isReachable: (worker: string) => boolean;
     },
   ) {
-    const { journal, grants, openCalls, nowMs, isReachable } = cluster;
+    const { journal, grants, closings, openCalls, nowMs, isReachable } = cluster;
     this.book = new RunBook(nowMs, grants);
     const { book } = this;
     this.claims = new ClaimWatch(ports.claims, book, journal, this, grants, isReachable).port;
     this.stops = new StopWatch(ports.stops, book, journal).port;
-    this.receipts = new ReceiptWatch(ports.receipts, book).port;
+    this.receipts = new ReceiptWatch(ports.receipts, book, this, closings).port;
     this.calls = new CallWatch(book, journal, this, grants, openCalls);
   }
 

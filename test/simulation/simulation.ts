@@ -52,7 +52,10 @@ export async function simulate(plan: Plan, breakage: Breakage | null = null): Pr
     reports: (await cluster.broker.results.backlog()).depth,
     calls: cluster.openCalls.size,
     timers: time.pending - callees.sending,
-    ...leftIn(cluster.broker, { tokens: callees.tokens, finished }),
+    ...leftIn(cluster.broker, {
+      ...{ tokens: callees.tokens, finished },
+      hasLostClosing: (id) => cluster.hasLostClosing(id),
+    }),
   };
   const violations = [
     ...checkSlots(store.audit, events),
