@@ -41,9 +41,11 @@ export class UnsampledSpans<T> {
   }
 
   private trace(traceId: string): Trace<T> {
-    const known = this.traces.get(traceId) ?? { spans: [], isKept: false };
-    this.traces.set(traceId, known);
-    return known;
+    const known = this.traces.get(traceId);
+    if (known !== undefined) return known;
+    const begun = { spans: [], isKept: false };
+    this.traces.set(traceId, begun);
+    return begun;
   }
 
   private giveUpOldest(): void {
