@@ -26,13 +26,17 @@ export class SystemClock implements Clock {
     });
   }
 
+  /** Never early: a timer of Node may fire up to a millisecond before its time, so it is set again for the rest. */
   schedule(ms: number, callback: () => void): () => void {
+    const due = this.monotonicMs() + ms;
     let timer: NodeJS.Timeout;
     const arm = (leftMs: number) => {
-      timer =
-        leftMs > MAX_TIMER_MS
-          ? setTimeout(() => arm(leftMs - MAX_TIMER_MS), MAX_TIMER_MS)
-          : setTimeout(callback, leftMs);
+      timer = setTimeout(fire, Math.min(Math.ceil(leftMs), MAX_TIMER_MS));
+    };
+    const fire = () => {
+      const leftMs = due - this.monotonicMs();
+      if (leftMs > 0) arm(leftMs);
+      else callback();
     };
     arm(ms);
     return () => clearTimeout(timer);
